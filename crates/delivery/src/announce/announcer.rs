@@ -52,7 +52,7 @@ pub struct Announcer {
     /// Whether it is still to be sent.
     is_superseding: bool,
     /// Sessions of others by source and hash, and when they were last announced.
-    heard: BTreeMap<(IpAddr, u16), Time>,
+    others: BTreeMap<(IpAddr, u16), Time>,
     /// When the present version is no longer young.
     young_until: Time,
     /// The last announcement, or the start.
@@ -108,7 +108,7 @@ impl Packets {
 
 impl Announcer {
     /// Announces `description` from the address `host`. Nothing is sent at once: the first announcement follows the rule of
-    /// all others, so that many that start together hear each other first.
+    /// all others, so that many that start together receive each other first.
     ///
     /// # Errors
     /// If the description cannot be announced.
@@ -128,7 +128,7 @@ impl Announcer {
             is_announced: false,
             superseded: None,
             is_superseding: false,
-            heard: BTreeMap::new(),
+            others: BTreeMap::new(),
             young_until: now + pace.young,
             sent: now,
             offset: 0.0,
@@ -147,10 +147,10 @@ impl Announcer {
         }
         match packet.kind {
             Kind::Deletion => {
-                self.heard.remove(&id);
+                self.others.remove(&id);
             }
-            Kind::Announcement if self.heard.len() < COUNTED_MAX || self.heard.contains_key(&id) => {
-                self.heard.insert(id, now);
+            Kind::Announcement if self.others.len() < COUNTED_MAX || self.others.contains_key(&id) => {
+                self.others.insert(id, now);
             }
             Kind::Announcement => {}
         }
@@ -212,9 +212,9 @@ impl Announcer {
         }
         match self.next {
             Next::Announcement => {
-                let counted = lifetime(self.heard.len() + 1, self.bytes(), None);
-                self.heard.retain(|_, last| now.since(*last) < counted);
-                // Reconsideration (RFC 2974, section 3.1): sessions that were heard in the meantime defer this one. The
+                let counted = lifetime(self.others.len() + 1, self.bytes(), None);
+                self.others.retain(|_, last| now.since(*last) < counted);
+                // Reconsideration (RFC 2974, section 3.1): sessions that were announced in the meantime defer this one. The
                 // draw stays, or the shortest of many would be taken.
                 self.deadline = self.due(now);
                 if now < self.deadline {
@@ -248,7 +248,7 @@ impl Announcer {
 
     /// When the next announcement is due, by what is known now.
     fn due(&self, now: Time) -> Time {
-        let interval = self.pace.interval(self.heard.len() + 1, self.bytes(), now < self.young_until);
+        let interval = self.pace.interval(self.others.len() + 1, self.bytes(), now < self.young_until);
         self.sent + interval.scaled(1.0 + self.offset)
     }
 

@@ -1,4 +1,4 @@
-//! What a listener keeps of the announcements that it hears.
+//! What a listener keeps of the announcements that it receives.
 //!
 //! A session is known by its owner and by the `o=` line of its description without the version (RFC 2974, section 5).
 //! The owner is the key that signed, or for want of a signature the host that the packet came from: the address in
@@ -251,7 +251,7 @@ impl Directory {
     }
 
     /// Makes space for one session, or refuses. A signed session may displace an unsigned one, and one of a trusted key any
-    /// other: the one that was not heard for the longest time. Otherwise those that are known stay, so that a flood
+    /// other: the one that was not announced for the longest time. Otherwise those that are known stay, so that a flood
     /// changes nothing for them.
     fn make_space(&mut self, owner: Owner) -> Result<(), Refusal> {
         if self.sessions.keys().filter(|id| id.owner() == owner).count() >= self.limits.per_owner {

@@ -32,7 +32,7 @@ impl Pace {
 
     /// Within a site or an organisation.
     ///
-    /// The RFC's 300 s protect a group that the whole internet hears, and a listener would wait minutes for its list. The
+    /// The RFC's 300 s protect a group that the whole internet receives, and a listener would wait minutes for its list. The
     /// limit in bit/s stays, and from ten to twenty sessions on it alone decides the interval. Below that an
     /// announcement of 1 kB takes 270 bit/s every 30 s, and a listener that comes later knows the session after at most 40 s. At the start
     /// operators wait for the first line of `layercast sessions`, so the first minute has 5 s: 1.6 kbit/s.
@@ -51,7 +51,7 @@ impl Pace {
     /// The mean interval for an announcement of `bytes` (with UDP and IP headers) among `sessions`, itself included.
     ///
     /// The RFC's interval spends the whole limit on average. Where many begin at once, the earliest of their randomised
-    /// times come at two thirds of it, so the limit would be exceeded by half until all have been heard; therefore the
+    /// times come at two thirds of it, so the limit would be exceeded by half until all are known; therefore the
     /// interval is longer by half.
     pub fn interval(&self, sessions: usize, bytes: usize, is_young: bool) -> Duration {
         let minimum = if is_young { self.early } else { self.minimum };

@@ -124,7 +124,7 @@ fn a_session_that_is_no_longer_announced_expires() {
     assert_eq!(directory.expire(at(569)), []);
     let expired = directory.expire(at(570));
     assert_eq!(expired.iter().map(|entry| entry.description.name.as_str()).collect::<Vec<_>>(), ["often"]);
-    // Heard once: the RFC's hour.
+    // Announced once: the RFC's hour.
     assert_eq!(directory.deadline(), Some(at(3600)));
     assert_eq!(directory.expire(at(3600)).len(), 1);
     assert_eq!(directory.deadline(), None);
@@ -164,7 +164,7 @@ fn memory_is_bounded_and_a_flood_displaces_nobody_who_is_trusted() {
     }
     assert_eq!(directory.sessions().count(), 10);
     assert_eq!(directory.counters().full, 1 + 890);
-    // A signed session takes the place of the unsigned one that was not heard for the longest time.
+    // A signed session takes the place of the unsigned one that was not announced for the longest time.
     announce(&mut directory, &session(2, "also signed", 1), Some(&owner), at(2000)).unwrap();
     assert_eq!(directory.sessions().count(), 10);
     assert_eq!(directory.counters().evicted, 1);

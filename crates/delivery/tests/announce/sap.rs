@@ -142,7 +142,7 @@ fn the_group_of_announcements_follows_from_the_scope() {
     ] {
         let group = announcement_group(session.parse().unwrap());
         assert_eq!(group, announced.parse::<IpAddr>().unwrap(), "{session}");
-        assert!(LISTEN.contains(&group), "a listener hears {announced}");
+        assert!(LISTEN.contains(&group), "a listener joins {announced}");
     }
     assert!(is_global("224.2.127.254".parse().unwrap()) && is_global("ff0e::2:7ffe".parse().unwrap()));
     assert!(!is_global("239.255.255.255".parse().unwrap()));

@@ -106,10 +106,10 @@ impl Entry {
     /// When it expires, where `sessions` are known and time starts `epoch_s` seconds after 1900.
     pub(super) fn expires(&self, sessions: usize, epoch_s: u64) -> Time {
         let gap = (self.announcements >= OBSERVED).then_some(self.gap);
-        let unheard = self.last + lifetime(sessions, self.bytes, gap);
+        let silent = self.last + lifetime(sessions, self.bytes, gap);
         match self.description.stop_s {
-            0 => unheard,
-            stop_s => unheard.min(Time::ZERO + Duration::from_secs(stop_s.saturating_sub(epoch_s))),
+            0 => silent,
+            stop_s => silent.min(Time::ZERO + Duration::from_secs(stop_s.saturating_sub(epoch_s))),
         }
     }
 

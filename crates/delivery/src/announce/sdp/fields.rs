@@ -125,7 +125,7 @@ pub(super) fn source_filter(value: &str) -> Result<IpAddr, SdpProblem> {
         return Err(SdpProblem::Filter);
     }
     match kind {
-        // The form for domain names (RFC 4570, section 3); an address tells its family itself.
+        // The form for domain names (RFC 4570, section 3); an address has its family in its form.
         "*" => source.parse().map_err(|_| SdpProblem::Address(quoted(source))),
         kind => address(family(kind)?, source),
     }
