@@ -8,6 +8,7 @@
 pub mod accept;
 pub mod carousel;
 pub mod catalogue;
+pub mod announce;
 pub mod disk;
 pub mod follow;
 pub mod journal;

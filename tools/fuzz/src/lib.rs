@@ -4,10 +4,12 @@
 //! back after it is written. The targets in `fuzz/` call them with inputs of the fuzzer; a test of this
 //! crate calls them with the files of `fuzz/corpus`, so that a mistake once found stays found without it.
 
+mod announcements;
 mod packets;
 mod security;
 mod texts;
 
+pub use announcements::{announcement, session_url};
 pub use packets::{amca, lct, object_table, report, with_checksum};
 pub use security::{PROTECTED_TSI, protection, schemes, signed};
 pub use texts::{SWEPT, scenario, session, sweep_axis};
@@ -16,7 +18,7 @@ pub use texts::{SWEPT, scenario, session, sweep_axis};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets. Each has a file in `fuzz/fuzz_targets` and a folder in `fuzz/corpus`.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 11] = [
     ("lct", lct),
     ("report", report),
     ("object_table", object_table),
@@ -26,4 +28,6 @@ pub const TARGETS: [Target; 9] = [
     ("amca", amca),
     ("protection", protection),
     ("signed", signed),
+    ("announcement", announcement),
+    ("session_url", session_url),
 ];

@@ -1,0 +1,20 @@
+//! Announcements: how a receiver finds out which sessions there are, and what it must know to join one.
+//!
+//! Bottom-up: [`url`] (one line that names a session) · [`sdp`] (the description of a session, RFC 8866 with FLUTE's attributes) · [`sap`] (the packets that
+//! carry descriptions, RFC 2974) · [`announcer`] (when a source sends them) · [`directory`] (what a listener keeps of them) · [`rule`] (which sessions a
+//! listener wants).
+//!
+//! Bytes in, bytes out: sockets and clocks belong to the caller. Whatever comes from the network is bounded and never panics. Signatures are made
+//! and checked behind the traits of [`signature`].
+
+mod address;
+pub mod announcer;
+mod base64url;
+pub mod directory;
+pub mod interval;
+mod percent;
+pub mod rule;
+pub mod sap;
+pub mod sdp;
+pub mod signature;
+pub mod url;

@@ -1,0 +1,11 @@
+//! Announcements: formats as the RFCs have them, hostile input, and announcers and listeners on a network that loses.
+
+#![allow(clippy::unwrap_used)]
+
+mod directory;
+mod network;
+mod rule;
+mod sap;
+mod sdp;
+mod support;
+mod url;
