@@ -27,6 +27,8 @@ mod list;
 mod log;
 mod observe;
 mod output;
+mod package;
+mod package_arguments;
 mod progress;
 #[cfg(test)]
 mod reference;
@@ -72,6 +74,8 @@ fn main() -> ExitCode {
         Command::Endpoint(arguments) => endpoint::endpoint(arguments),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
+        Command::Completions(arguments) => package::completions(arguments),
+        Command::Man(arguments) => package::manual_pages(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

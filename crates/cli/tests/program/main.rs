@@ -12,6 +12,7 @@ mod emulate;
 mod emulated;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;
+mod package;
 mod refusals;
 mod scoreboard;
 mod sweep;
