@@ -18,6 +18,8 @@ mod scoreboard;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod units;
 
 use std::fs;
 use std::path::{Path, PathBuf};
