@@ -9,17 +9,16 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 SYSTEMD_UNITS ?= $(PREFIX)/lib/systemd/system
 
-.PHONY: package-files deb install uninstall
+.PHONY: package deb install uninstall
 
-# The manual pages and completions of the program that was built.
-package-files: build
+package: build ## Build the program and write its manual pages and completions, for make deb and make install
 	@rm -rf $(PACKAGE) && mkdir -p $(PACKAGE)/completions
 	$(LAYERCAST) man --out $(PACKAGE)/man
 	$(LAYERCAST) completions bash > $(PACKAGE)/completions/layercast.bash
 	$(LAYERCAST) completions zsh > $(PACKAGE)/completions/_layercast
 	$(LAYERCAST) completions fish > $(PACKAGE)/completions/layercast.fish
 
-deb: package-files ## A Debian package: target/debian/layercast_VERSION_ARCHITECTURE.deb
+deb: package ## A Debian package: target/debian/layercast_VERSION_ARCHITECTURE.deb
 	@[[ "$$($(CARGO) deb --version 2>/dev/null)" == *"$(CARGO_DEB_VERSION)"* ]] || { \
 	  echo "cargo-deb $(CARGO_DEB_VERSION) is missing and is installed now: cargo install cargo-deb"; \
 	  $(CARGO) install cargo-deb --version $(CARGO_DEB_VERSION) --locked; }
@@ -27,7 +26,10 @@ deb: package-files ## A Debian package: target/debian/layercast_VERSION_ARCHITEC
 	  echo "dpkg-shlibdeps is missing: it finds the libraries that the package needs. On Debian: apt-get install dpkg-dev" >&2; exit 1; }
 	$(CARGO) deb --package layercast --no-build --strip
 
-install: package-files ## Install the program, manual pages, completions and units below PREFIX (/usr/local)
+# Builds nothing: who may install often has no Rust, and would leave files in the target folder that others cannot remove.
+install: ## Install the program, manual pages, completions and units below PREFIX (/usr/local), after make package
+	@[ -x $(LAYERCAST) ] && [ -d $(PACKAGE)/man ] || { \
+	  echo "Nothing is built in $(TARGET). Run make package first, as yourself." >&2; exit 1; }
 	install -D -m 755 $(LAYERCAST) $(DESTDIR)$(PREFIX)/bin/layercast
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(SYSTEMD_UNITS)
 	install -m 644 $(PACKAGE)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
