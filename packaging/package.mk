@@ -14,6 +14,7 @@ SYSTEMD_UNITS ?= $(PREFIX)/lib/systemd/system
 package: build ## Build the program and write its manual pages and completions, for make deb and make install
 	@rm -rf $(PACKAGE) && mkdir -p $(PACKAGE)/completions
 	$(LAYERCAST) man --out $(PACKAGE)/man
+	gzip --best --no-name $(PACKAGE)/man/*.1
 	$(LAYERCAST) completions bash > $(PACKAGE)/completions/layercast.bash
 	$(LAYERCAST) completions zsh > $(PACKAGE)/completions/_layercast
 	$(LAYERCAST) completions fish > $(PACKAGE)/completions/layercast.fish
@@ -32,7 +33,7 @@ install: ## Install the program, manual pages, completions and units below PREFI
 	  echo "Nothing is built in $(TARGET). Run make package first, as yourself." >&2; exit 1; }
 	install -D -m 755 $(LAYERCAST) $(DESTDIR)$(PREFIX)/bin/layercast
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(SYSTEMD_UNITS)
-	install -m 644 $(PACKAGE)/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(PACKAGE)/man/*.1.gz $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 $(PACKAGE)/completions/layercast.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/layercast
 	install -D -m 644 $(PACKAGE)/completions/_layercast $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_layercast
 	install -D -m 644 $(PACKAGE)/completions/layercast.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/layercast.fish
@@ -40,7 +41,7 @@ install: ## Install the program, manual pages, completions and units below PREFI
 	  sed 's,/usr/bin/layercast,$(PREFIX)/bin/layercast,' $$unit > $(DESTDIR)$(SYSTEMD_UNITS)/$${unit##*/}; done
 
 uninstall: ## Remove what make install has installed below PREFIX
-	rm -f $(DESTDIR)$(PREFIX)/bin/layercast $(DESTDIR)$(PREFIX)/share/man/man1/layercast{,-*}.1 \
+	rm -f $(DESTDIR)$(PREFIX)/bin/layercast $(DESTDIR)$(PREFIX)/share/man/man1/layercast{,-*}.1.gz \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/layercast \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_layercast \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/layercast.fish \
