@@ -17,6 +17,7 @@ OUT ?= results
 WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz --exclude layercast-emulator)
 
 include tools/pgo.mk
+include packaging/package.mk
 
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercast_core::units::Duration;
 
 use crate::design_arguments::Design;
+use crate::package_arguments::{Completions, ManualPages};
 use crate::scoreboard_arguments::Scoreboard;
 use crate::transfer_arguments::{Receive, Send};
 use crate::trimmed::trimmed;
@@ -76,13 +77,17 @@ pub(crate) enum Command {
     Expand(Check),
     /// Compute the expected behaviour of a choice of protocol parameters
     Design(Design),
-    /// Send a file to a multicast group, in layers
+    /// Send files and folders to a multicast group, in layers
     Send(Send),
-    /// Receive a file from a multicast group, at the rate that the path sustains
+    /// Receive files from a multicast group, at the rate that the path sustains
     Receive(Receive),
     /// Make, show and use keys, so that receivers know who sends
     #[cfg(all(feature = "transport", target_os = "linux"))]
     Key(crate::key_arguments::Key),
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Write the manual pages
+    Man(ManualPages),
     /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
     #[cfg(all(feature = "emulator", target_os = "linux"))]
     #[command(hide = true)]

@@ -31,6 +31,8 @@ mod list;
 mod log;
 mod observe;
 mod output;
+mod package;
+mod package_arguments;
 mod progress;
 #[cfg(test)]
 mod reference;
@@ -78,6 +80,8 @@ fn main() -> ExitCode {
         Command::Receive(receive) => transfer::receive(receive),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Key(arguments) => key::key(arguments),
+        Command::Completions(arguments) => package::completions(arguments),
+        Command::Man(arguments) => package::manual_pages(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,9 +6,9 @@
 //! `docs/wire-format.md` has the bit tables.
 
 pub mod accept;
+pub mod announce;
 pub mod carousel;
 pub mod catalogue;
-pub mod announce;
 pub mod disk;
 pub mod follow;
 pub mod journal;
@@ -19,6 +19,6 @@ pub mod packet;
 pub mod placing;
 pub mod reception;
 pub mod search;
-pub mod sender;
 pub mod security;
+pub mod sender;
 pub mod session;

@@ -30,17 +30,26 @@ pub enum Missing {
     Release,
     /// Valgrind.
     Valgrind,
+    /// What reads manual pages: mandoc, or man-db's `man`.
+    Man,
+    /// A shell for which there are completions: bash, zsh or fish.
+    Shell,
+    /// `systemd-analyze`, which checks units.
+    Systemd,
 }
 
 impl Missing {
     /// All of them.
-    pub const ALL: [Missing; 6] = [
+    pub const ALL: [Missing; 9] = [
         Missing::Multicast,
         Missing::Netns,
         Missing::Tshark,
         Missing::Ns2,
         Missing::Release,
         Missing::Valgrind,
+        Missing::Man,
+        Missing::Shell,
+        Missing::Systemd,
     ];
 
     /// The word for it in [`REQUIRE`] and in the list of skipped tests.
@@ -53,6 +62,9 @@ impl Missing {
             Missing::Ns2 => "ns2",
             Missing::Release => "release",
             Missing::Valgrind => "valgrind",
+            Missing::Man => "man",
+            Missing::Shell => "shell",
+            Missing::Systemd => "systemd",
         }
     }
 }

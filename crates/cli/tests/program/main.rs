@@ -14,11 +14,14 @@ mod emulated;
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;
+mod package;
 mod refusals;
 mod scoreboard;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod units;
 
 use std::fs;
 use std::path::{Path, PathBuf};
