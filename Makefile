@@ -22,7 +22,7 @@ include packaging/package.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca scoreboard findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca scoreboard findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -167,6 +167,9 @@ FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ = $(shell command -v rustup >/dev/null 2>&1 && rustup toolchain list | grep -q ^nightly \
   && echo "$(CARGO) +nightly" || echo "RUSTC_BOOTSTRAP=1 $(CARGO)") fuzz
+
+mutants: toolchain ## Plant mistakes in the delivery layer and let the explorer find them
+	./tools/mutants.sh
 
 fuzz: toolchain ## Feed random inputs to the readers of packets and texts, FUZZ_SECONDS (60) for each
 	@$(CARGO) fuzz --version >/dev/null 2>&1 || $(CARGO) install cargo-fuzz --locked

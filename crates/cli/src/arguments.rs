@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Expand(Check),
     /// Compute the expected behaviour of a choice of protocol parameters
     Design(Design),
+    /// Run whole file transfers with faults in the simulator, a seed each, and judge what must hold
+    Explore(Explore),
     /// Send files and folders to a multicast group, in layers
     Send(Send),
     /// Receive files from a multicast group, at the rate that the path sustains
@@ -357,4 +359,27 @@ pub(crate) struct List {
 pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explore {
+    /// How many seeds to run
+    #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "seed")]
+    pub(crate) seeds: u64,
+
+    /// The first seed
+    #[arg(long, value_name = "SEED", default_value_t = 0, conflicts_with = "seed")]
+    pub(crate) from: u64,
+
+    /// Run this seed again and print what happens, step by step
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
+
+    /// Number of threads [default: that of the processors]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<std::num::NonZeroUsize>,
+
+    /// Do not show progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }

@@ -23,6 +23,7 @@ mod emulated;
 mod endpoint;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint_arguments;
+mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),
         Command::Design(arguments) => design::design(arguments),
+        Command::Explore(arguments) => explore::explore(arguments),
         #[cfg(all(feature = "emulator", target_os = "linux"))]
         Command::Endpoint(arguments) => endpoint::endpoint(arguments),
         Command::Send(send) => transfer::send(send),

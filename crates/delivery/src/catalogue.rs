@@ -243,7 +243,7 @@ impl Catalogue {
     /// No folder of a path may be a file, and no two paths or folders may differ in case alone.
     fn check_paths(&self) -> Result<(), CatalogueError> {
         let mut known: BTreeMap<String, &str> = BTreeMap::new();
-        for (path, _) in &self.paths {
+        for path in self.paths.keys() {
             let ends = path.char_indices().filter(|&(_, char)| char == '/').map(|(at, _)| at);
             for folder in ends.filter_map(|end| path.get(..end)) {
                 let is_file = |toi: &u32| {

@@ -176,7 +176,15 @@ fn changes(draw: &mut Draw) -> Vec<Change> {
     if draw.below(2) == 0 {
         for _ in 0..draw.below(4) {
             let removed = if draw.below(2) == 0 { vec![draw.path()] } else { Vec::new() };
-            let files = draw.files(2).into_iter().filter(|(path, _)| !removed.contains(path)).collect();
+            let mut files = draw.files(2);
+            // A file may return to an earlier content.
+            if draw.below(2) == 0
+                && let Some(before) = changes.first().and_then(|first: &Change| first.files.first())
+            {
+                files.retain(|(path, _)| *path != before.0);
+                files.push(before.clone());
+            }
+            files.retain(|(path, _)| !removed.contains(path));
             changes.push(Change { at: Time::ZERO + draw.ms(500.0, 40_000.0), files, removed });
         }
         changes.sort_by_key(|change| change.at);

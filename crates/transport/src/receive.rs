@@ -155,7 +155,7 @@ fn sessions(
         // In any case leave the session properly.
         let _ = host.stop();
         match outcome? {
-            Outcome::Complete(progress) => return Ok((host, progress)),
+            Outcome::Complete(progress) => return Ok((host, *progress)),
             Outcome::Moved => {
                 say(&ReceiveEvent::Notice(&Notice::Following));
                 (not, patience) = (Some(current), options.patience);

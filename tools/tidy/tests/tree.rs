@@ -23,6 +23,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ),
     ("layercast-emulator", &["layercast-core", "layercast-simulator", "layercast-laboratory"]),
     (
+        "layercast-explorer",
+        &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-delivery"],
+    ),
+    (
         "layercast",
         &[
             "layercast-core",
@@ -31,6 +35,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "layercast-transport",
             "layercast-laboratory",
             "layercast-emulator",
+            "layercast-explorer",
         ],
     ),
     (

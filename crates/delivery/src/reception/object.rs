@@ -256,7 +256,7 @@ impl<F: DiskFile> Object<F> {
         settings: ReceptionSettings,
         room: &mut [u8],
     ) -> io::Result<Option<ReceptionEvent>> {
-        let done = match std::mem::replace(&mut self.state, State::Waiting) {
+        match std::mem::replace(&mut self.state, State::Waiting) {
             State::Comparing(file, hashing) => self.compare(file, hashing, settings, room),
             State::Long(partial) => {
                 self.state = State::Verifying(partial, Hashing::default());
@@ -278,8 +278,7 @@ impl<F: DiskFile> Object<F> {
                 self.state = state;
                 Ok(None)
             }
-        };
-        done
+        }
     }
 
     fn compare(

@@ -30,7 +30,7 @@ const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Everything is in its place, or cannot be received.
-    Complete(ReceiveProgress),
+    Complete(Box<ReceiveProgress>),
     /// The session is silent, and there is another one.
     Moved,
     /// The path does not carry the base layer: to be left alone for so long.
@@ -114,7 +114,7 @@ impl<'a> Running<'a> {
                 self.look_at_path(host, say);
                 self.reception.flush();
                 if is_complete {
-                    return Ok(Outcome::Complete(report));
+                    return Ok(Outcome::Complete(Box::new(report)));
                 }
                 let alone = host.base_only_for() > Duration::ZERO;
                 let passed = StdDuration::from_nanos(PROGRESS_EVERY.as_ns());

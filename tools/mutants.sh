@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Plants a mistake in each of several places of the delivery layer, in a copy of the tree, and runs seeds until the
+# explorer finds it. Fails if it misses one, or if it finds one where there is none.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}/mutants
+tree=$target/tree
+seeds=${SEEDS:-5000}
+mkdir -p "$tree"
+
+# name | file | the right line | the mistake
+mistakes=(
+  "the hash of a complete file is not compared|crates/delivery/src/reception/object.rs|if wanted.is_some_and(.wanted. wanted != found) {|if false {"
+  "a table counts as whole without all of its instances|crates/delivery/src/listing.rs|self.newest.is_some_and(.newest. newest.complete) \&\& self.has_all()|self.newest.is_some_and(\|newest\| newest.complete)"
+  "a file is renamed before it is on the disk|crates/delivery/src/placing.rs|    file.sync()?;|    let _ = file;"
+  "what was placed before another version counts as placed|crates/delivery/src/reception.rs|            self.drop_object(other);|            let _ = other;"
+  "repair symbols repeat|crates/delivery/src/carousel.rs|slot.next_esi = (slot.next_esi + 1) % ESI_LIMIT;|slot.next_esi = (slot.next_esi + 1) % slot.symbols;"
+)
+
+copy() {
+  git ls-files -z | tar --null --files-from=- --create | tar --extract --directory "$tree"
+}
+
+# A tree that does not compile is no mistake found.
+build() {
+  (cd "$tree" && CARGO_TARGET_DIR=$target cargo build --release --quiet --package layercast-explorer --example until_broken)
+}
+
+run() {
+  "$target/release/examples/until_broken" 0 "$1"
+}
+
+copy
+build
+echo "as it is: $(run 500)"
+failed=0
+for mistake in "${mistakes[@]}"; do
+  IFS='|' read -r name file right wrong <<< "${mistake//\\|/$'\x01'}"
+  wrong=${wrong//$'\x01'/|}
+  copy
+  sed -i "s#$right#$wrong#" "$tree/$file"
+  if cmp --silent "$file" "$tree/$file"; then
+    echo "$name: could not be planted: $file has changed" >&2
+    failed=1
+    continue
+  fi
+  build
+  if found=$(run "$seeds"); then
+    echo "$name: NOT FOUND in $seeds seeds" >&2
+    failed=1
+  else
+    echo "$name: $found"
+  fi
+done
+exit $failed
