@@ -14,7 +14,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::disk::Attributes;
-use layercast_delivery::object::{Coding, Content, Entry, Instance, compressed, table_fti};
+use layercast_delivery::object::{Coding, Content, Entry, Instance, Oti, compressed, table_fti};
 use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Repr};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
