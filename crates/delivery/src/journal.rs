@@ -118,15 +118,25 @@ impl<F: DiskFile> Journal<F> {
             (SymbolOutcome::BlockComplete, Coding::RaptorQ(_)) => BLOCK,
             (SymbolOutcome::Needless | SymbolOutcome::Refused, _) => return Ok(()),
         };
+        self.append(kind, id, if kind == REPAIR { symbol } else { &[] })
+    }
+
+    fn append(&mut self, kind: u8, id: PayloadId, symbol: &[u8]) -> io::Result<()> {
         let start = self.buffer.len();
         self.buffer.push(kind);
         self.buffer.extend_from_slice(&id.to_bytes());
-        if kind == REPAIR {
-            self.buffer.extend_from_slice(symbol);
-        }
+        self.buffer.extend_from_slice(symbol);
         let checksum = crc32fast::hash(self.buffer.get(start..).unwrap_or_default());
         self.buffer.extend_from_slice(&checksum.to_be_bytes());
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+    }
+
+    /// Records that a block was decoded.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn record_block(&mut self, block: u8) -> io::Result<()> {
+        self.append(BLOCK, PayloadId::from_bytes([block, 0, 0, 0]), &[])
     }
 
     /// Writes the records that wait.

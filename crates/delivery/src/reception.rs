@@ -11,7 +11,9 @@ use std::io;
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
 use crate::listing::{Listing, ahead};
-use crate::object::{AssemblyCounters, Content, Entry, Instance, TOI_TABLE, TableError, safe_path};
+use crate::object::{
+    AssemblyCounters, Content, Entry, Instance, SymbolOutcome, TOI_TABLE, TableError, safe_path,
+};
 use crate::packet::{PayloadId, Repr};
 use crate::placing::{OWN_FOLDER, identity, remove_partial};
 use object::Object;
@@ -325,7 +327,8 @@ impl<D: Disk> Reception<D> {
             return Ok(false);
         }
         let failed = |path: &str, source| DiskError { path: path.to_owned(), source };
-        if object.is_waiting() {
+        let is_new = object.is_waiting();
+        if is_new {
             let opened = object.open(&mut self.disk, &identity, &mut self.in_memory);
             let opened = opened.map_err(|source| failed(&object.entry.path, source))?;
             let path = object.entry.path.clone();
@@ -337,16 +340,16 @@ impl<D: Disk> Reception<D> {
             }
         }
         let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
-        let before = object.counters();
-        let taken = object.insert(id, symbol).map_err(|source| failed(&object.entry.path, source))?;
-        count(&mut self.counters, before, object.counters(), taken.outcome);
-        if taken.is_complete {
+        let was_busy = !is_new && object.is_busy();
+        let outcome = object.insert(id, symbol).map_err(|source| failed(&object.entry.path, source))?;
+        count(&mut self.counters, outcome);
+        if !was_busy && object.is_busy() {
             self.busy.push(identity);
         }
         Ok(true)
     }
 
-    /// Compares hashes and moves files to their paths, a part at a time. Whether there is more to do.
+    /// Decodes blocks, compares hashes and moves files to their paths, a part at a time. Whether there is more to do.
     ///
     /// # Errors
     /// As [`Reception::packet`].
@@ -360,17 +363,18 @@ impl<D: Disk> Reception<D> {
         let memory = object.memory();
         let path = object.entry.path.clone();
         let settings = self.settings;
-        match object.work(&mut self.disk, &identity, settings, &mut self.room) {
+        let before = object.counters();
+        let worked = object.work(&mut self.disk, &identity, settings, &mut self.room);
+        let after = object.counters();
+        self.counters.decoded += after.decoded.saturating_sub(before.decoded);
+        self.counters.undecodable += after.undecodable.saturating_sub(before.undecodable);
+        self.in_memory = self.in_memory.saturating_sub(memory) + object.memory();
+        if !object.is_busy() {
+            self.busy.retain(|busy| *busy != identity);
+        }
+        match worked {
             Ok(None) => {}
-            Ok(Some(event)) => {
-                let left = object.memory();
-                let is_busy = object.is_busy();
-                self.in_memory = self.in_memory.saturating_sub(memory) + left;
-                if !is_busy {
-                    self.busy.retain(|busy| *busy != identity);
-                }
-                self.say(event);
-            }
+            Ok(Some(event)) => self.say(event),
             Err(source) => return Err(DiskError { path, source }),
         }
         Ok(!self.busy.is_empty())
@@ -390,6 +394,12 @@ impl<D: Disk> Reception<D> {
     /// Whether every object of the session is in its place or cannot be received, and no more will follow.
     pub fn is_complete(&self) -> bool {
         self.listing.is_whole() && self.busy.is_empty() && self.wanted().all(Object::is_over)
+    }
+
+    /// Whether packets of the session are still of use, as far as is known: not when every block has enough symbols and
+    /// the rest is decoding, which may fail.
+    pub fn needs_packets(&self) -> bool {
+        !self.listing.is_whole() || !self.wanted().all(Object::has_enough)
     }
 
     fn wanted(&self) -> impl Iterator<Item = &Object<D::File>> {
@@ -465,18 +475,10 @@ impl<D: Disk> Reception<D> {
     }
 }
 
-fn count(
-    all: &mut AssemblyCounters,
-    before: AssemblyCounters,
-    after: AssemblyCounters,
-    outcome: crate::object::SymbolOutcome,
-) {
-    use crate::object::SymbolOutcome;
+fn count(all: &mut AssemblyCounters, outcome: SymbolOutcome) {
     match outcome {
         SymbolOutcome::New | SymbolOutcome::BlockComplete => all.useful += 1,
         SymbolOutcome::Needless => all.needless += 1,
         SymbolOutcome::Refused => all.refused += 1,
     }
-    all.decoded += after.decoded.saturating_sub(before.decoded);
-    all.undecodable += after.undecodable.saturating_sub(before.undecodable);
 }

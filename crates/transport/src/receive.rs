@@ -160,6 +160,7 @@ fn sessions(
                 say(&ReceiveEvent::Notice(&Notice::Following));
                 (not, patience) = (Some(current), options.patience);
             }
+            Outcome::Again => (not, patience) = (None, options.patience),
             Outcome::Overloaded(pause) => {
                 running.pause(pause)?;
                 (not, patience) = (None, options.patience);

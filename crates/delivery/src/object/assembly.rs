@@ -1,6 +1,6 @@
 //! Reassembly of a file from symbols.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 
 use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
@@ -18,7 +18,7 @@ const SURPLUS_MAX: u32 = 64;
 pub enum SymbolOutcome {
     /// It was new.
     New,
-    /// It completed its block.
+    /// It completed its block without decoding.
     BlockComplete,
     /// It was present already, or its block is complete.
     Needless,
@@ -51,26 +51,37 @@ struct Block {
     repair: Vec<u8>,
     repair_order: Vec<u32>,
     is_complete: bool,
+    /// It has enough symbols to try to decode it.
+    is_ready: bool,
 }
 
 /// Reassembles a file from any symbols in any order.
 ///
 /// Source symbols are written to the file at once, so that a receiver without losses decodes and stores
-/// nothing. Repair symbols wait in memory: at most as many as the blocks still miss, and a few more.
+/// nothing. Repair symbols wait in memory: at most as many as the blocks still miss, and a few more. A block that has
+/// enough symbols is ready; its owner lets it be decoded when there is time ([`Assembly::decode_next`]).
 #[derive(Debug)]
 pub struct Assembly<F> {
     oti: Oti,
     file: F,
     blocks: Vec<Block>,
     complete: usize,
+    /// Blocks that are ready, the oldest first.
+    ready: VecDeque<u8>,
     counters: AssemblyCounters,
 }
 
 impl<F: DiskFile> Assembly<F> {
     /// An assembly into a file, which is overwritten.
     pub fn new(oti: Oti, file: F) -> Assembly<F> {
-        let mut assembly =
-            Assembly { oti, file, blocks: Vec::new(), complete: 0, counters: AssemblyCounters::default() };
+        let mut assembly = Assembly {
+            oti,
+            file,
+            blocks: Vec::new(),
+            complete: 0,
+            ready: VecDeque::new(),
+            counters: AssemblyCounters::default(),
+        };
         assembly.restart();
         assembly
     }
@@ -83,6 +94,7 @@ impl<F: DiskFile> Assembly<F> {
         };
         self.blocks = (0..self.oti.blocks()).map(block).collect();
         self.complete = 0;
+        self.ready.clear();
     }
 
     /// Inserts a symbol. Never panics on any input.
@@ -123,6 +135,7 @@ impl<F: DiskFile> Assembly<F> {
         if !block.is_complete {
             *block = Block { is_complete: true, ..Block::default() };
             self.complete += 1;
+            self.ready.retain(|&ready| ready != number);
         }
         true
     }
@@ -147,12 +160,56 @@ impl<F: DiskFile> Assembly<F> {
         if !is_new {
             return Ok(SymbolOutcome::Needless);
         }
-        let held = block.source_count + block.repair_order.len() as u32;
-        if block.source_count < needed && (held < needed || !self.decode(id.block)?) {
-            return Ok(SymbolOutcome::New);
+        if block.source_count >= needed {
+            self.restore_block(id.block);
+            return Ok(SymbolOutcome::BlockComplete);
         }
-        self.restore_block(id.block);
-        Ok(SymbolOutcome::BlockComplete)
+        let held = block.source_count + block.repair_order.len() as u32;
+        if held >= needed && !block.is_ready {
+            block.is_ready = true;
+            self.ready.push_back(id.block);
+        }
+        Ok(SymbolOutcome::New)
+    }
+
+    /// Decodes the next block that is ready. Its number and whether it is complete now; if not it needs more symbols.
+    /// None if no block is ready.
+    ///
+    /// # Errors
+    /// The file's error on writing or reading.
+    pub fn decode_next(&mut self) -> io::Result<Option<(u8, bool)>> {
+        while let Some(number) = self.ready.pop_front() {
+            let Some(block) = self.blocks.get_mut(usize::from(number)) else { continue };
+            // It may have become complete by source symbols.
+            if !std::mem::take(&mut block.is_ready) || block.is_complete {
+                continue;
+            }
+            let is_complete = match self.decode(number) {
+                Ok(is_complete) => is_complete,
+                Err(error) => {
+                    if let Some(block) = self.blocks.get_mut(usize::from(number)) {
+                        block.is_ready = true;
+                    }
+                    self.ready.push_front(number);
+                    return Err(error);
+                }
+            };
+            if is_complete {
+                self.restore_block(number);
+            }
+            return Ok(Some((number, is_complete)));
+        }
+        Ok(None)
+    }
+
+    /// Whether a block is ready.
+    pub fn is_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Whether every block is complete or ready.
+    pub fn has_enough(&self) -> bool {
+        self.complete + self.ready.len() >= self.blocks.len()
     }
 
     /// Decodes a block that has enough symbols. False if it needs more.

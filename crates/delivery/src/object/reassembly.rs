@@ -59,6 +59,34 @@ impl<F: DiskFile> Reassembly<F> {
         }
     }
 
+    /// Decodes the next block that has enough symbols. Its number and whether it is complete now; none if there is no
+    /// such block.
+    ///
+    /// # Errors
+    /// The file's error on writing or reading.
+    pub fn decode_next(&mut self) -> io::Result<Option<(u8, bool)>> {
+        match self {
+            Reassembly::Coded(assembly) => assembly.decode_next(),
+            Reassembly::Plain(_) => Ok(None),
+        }
+    }
+
+    /// Whether a block has enough symbols and waits to be decoded.
+    pub fn is_ready(&self) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.is_ready(),
+            Reassembly::Plain(_) => false,
+        }
+    }
+
+    /// Whether every block is complete or has enough symbols to try.
+    pub fn has_enough(&self) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.has_enough(),
+            Reassembly::Plain(assembly) => assembly.is_complete(),
+        }
+    }
+
     /// Whether the file is complete.
     pub fn is_complete(&self) -> bool {
         match self {

@@ -90,14 +90,6 @@ pub(super) struct Opened {
     pub(super) is_unrecorded: bool,
 }
 
-/// What became of a symbol.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
-    pub(super) outcome: SymbolOutcome,
-    /// Whether the object became complete.
-    pub(super) is_complete: bool,
-}
-
 impl<F: DiskFile> Object<F> {
     pub(super) fn waiting(entry: Entry) -> Object<F> {
         Object { entry, state: State::Waiting, wrong_hashes: 0 }
@@ -133,9 +125,21 @@ impl<F: DiskFile> Object<F> {
         match &self.state {
             State::Waiting => self.coding().is_none_or(|(coding, _)| coding.symbols() == 0),
             State::Comparing(..) | State::Verifying(..) => true,
-            State::Short(reassembly) => reassembly.is_complete(),
-            State::Long(partial) => partial.reassembly.is_complete(),
+            State::Short(reassembly) => reassembly.is_complete() || reassembly.is_ready(),
+            State::Long(partial) => partial.reassembly.is_complete() || partial.reassembly.is_ready(),
             State::Placed | State::Failed(_) => false,
+        }
+    }
+
+    /// Whether it needs no more packets, as far as is known before it is decoded and its hash compared.
+    pub(super) fn has_enough(&self) -> bool {
+        match &self.state {
+            State::Waiting => self.is_busy(),
+            State::Short(reassembly) => reassembly.has_enough(),
+            State::Long(partial) => partial.reassembly.has_enough(),
+            // What is there may have another content.
+            State::Comparing(..) => false,
+            State::Verifying(..) | State::Placed | State::Failed(_) => true,
         }
     }
 
@@ -213,17 +217,12 @@ impl<F: DiskFile> Object<F> {
         Ok(opened)
     }
 
-    pub(super) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<Taken> {
+    pub(super) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
         let coding = self.coding();
-        let (outcome, is_complete) = match (&mut self.state, coding) {
-            (State::Short(reassembly), _) => {
-                let was_complete = reassembly.is_complete();
-                let outcome = reassembly.insert(id, symbol)?;
-                (outcome, !was_complete && reassembly.is_complete())
-            }
+        match (&mut self.state, coding) {
+            (State::Short(reassembly), _) => reassembly.insert(id, symbol),
             (State::Long(partial), Some((coding, _))) => {
                 let Partial { reassembly, journal, .. } = &mut **partial;
-                let was_complete = reassembly.is_complete();
                 let outcome = reassembly.insert(id, symbol)?;
                 // Without a record an object can be received all the same.
                 if let Some(record) = journal
@@ -231,11 +230,28 @@ impl<F: DiskFile> Object<F> {
                 {
                     *journal = None;
                 }
-                (outcome, !was_complete && reassembly.is_complete())
+                Ok(outcome)
             }
-            _ => (SymbolOutcome::Refused, false),
-        };
-        Ok(Taken { outcome, is_complete })
+            _ => Ok(SymbolOutcome::Refused),
+        }
+    }
+
+    /// Decodes a block that has enough symbols. Whether there was one.
+    fn decode(&mut self) -> io::Result<bool> {
+        match &mut self.state {
+            State::Short(reassembly) => Ok(reassembly.decode_next()?.is_some()),
+            State::Long(partial) => {
+                let Partial { reassembly, journal, .. } = &mut **partial;
+                let decoded = reassembly.decode_next()?;
+                if let (Some((block, true)), Some(record)) = (decoded, &mut *journal)
+                    && record.record_block(block).is_err()
+                {
+                    *journal = None;
+                }
+                Ok(decoded.is_some())
+            }
+            _ => Ok(false),
+        }
     }
 
     /// Writes the records that wait; false if that failed now.
@@ -256,7 +272,18 @@ impl<F: DiskFile> Object<F> {
         settings: ReceptionSettings,
         room: &mut [u8],
     ) -> io::Result<Option<ReceptionEvent>> {
+        if self.decode()? {
+            return Ok(None);
+        }
         match std::mem::replace(&mut self.state, State::Waiting) {
+            State::Short(reassembly) if !reassembly.is_complete() => {
+                self.state = State::Short(reassembly);
+                Ok(None)
+            }
+            State::Long(partial) if !partial.reassembly.is_complete() => {
+                self.state = State::Long(partial);
+                Ok(None)
+            }
             State::Comparing(file, hashing) => self.compare(file, hashing, settings, room),
             State::Long(partial) => {
                 self.state = State::Verifying(partial, Hashing::default());

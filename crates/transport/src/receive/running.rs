@@ -33,6 +33,8 @@ pub(super) enum Outcome {
     Complete(Box<ReceiveProgress>),
     /// The session is silent, and there is another one.
     Moved,
+    /// It was left because enough had arrived, and then it had not.
+    Again,
     /// The path does not carry the base layer: to be left alone for so long.
     Overloaded(StdDuration),
 }
@@ -123,11 +125,40 @@ impl<'a> Running<'a> {
                     return Ok(Outcome::Overloaded(pause));
                 }
             }
+            if !self.reception.needs_packets() && !is_complete {
+                return self.finish(host, &mut reported, say);
+            }
             if self.is_lost(host) {
                 return Ok(Outcome::Moved);
             }
             self.check(host)?;
         }
+    }
+
+    /// Leaves the session, since all that arrives now is needless, and decodes and compares what is here.
+    fn finish(
+        &mut self,
+        host: &mut ReceiverHost,
+        reported: &mut (Instant, u64),
+        say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    ) -> Result<Outcome, Error> {
+        host.stop()?;
+        let mut next_progress = Instant::now();
+        while self.reception.work().map_err(|error| self.failed(error))? {
+            self.say_objects(say);
+            self.check_limits()?;
+            if Instant::now() >= next_progress {
+                next_progress = Instant::now() + StdDuration::from_nanos(PROGRESS_EVERY.as_ns());
+                say(&ReceiveEvent::Progress(&self.progress(host, reported)));
+            }
+        }
+        self.say_objects(say);
+        if !self.reception.is_complete() {
+            return Ok(Outcome::Again);
+        }
+        let report = self.progress(host, reported);
+        say(&ReceiveEvent::Progress(&report));
+        Ok(Outcome::Complete(Box::new(report)))
     }
 
     /// Reports what happened to objects.
