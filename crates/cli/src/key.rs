@@ -129,7 +129,10 @@ fn read_key(path: &Path) -> Result<KeyFile, Failure> {
 }
 
 /// A key of the kind that is needed.
-fn read_as<K>(path: &Path, into: impl FnOnce(KeyFile) -> Result<K, KeyError>) -> Result<K, Failure> {
+pub(crate) fn read_as<K>(
+    path: &Path,
+    into: impl FnOnce(KeyFile) -> Result<K, KeyError>,
+) -> Result<K, Failure> {
     into(read_key(path)?).map_err(|error| wrong(path, error))
 }
 

@@ -1,6 +1,7 @@
 //! `layercast send` and `layercast receive`: files over multicast.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as StdDuration, Instant};
@@ -11,6 +12,8 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::Scheme;
 use layercast_core::units::{Duration, Rate, RateEstimate};
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
@@ -96,6 +99,8 @@ pub(crate) fn failure(error: Error) -> Failure {
             | Error::FileExists { .. }
             | Error::Catalogue(_)
             | Error::Nothing { .. }
+            | Error::GroupKey { .. }
+            | Error::NotAuthenticated
             | Error::Option { .. }
             | Error::Agreed { .. }
             | Error::AboveMtu { .. }
@@ -105,6 +110,11 @@ pub(crate) fn failure(error: Error) -> Failure {
     }
     // The text contains the system's reason already: an error chain would repeat it.
     Failure::Other(anyhow::Error::msg(text))
+}
+
+/// The group key in a file.
+fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
+    path.map(|path| crate::key::read_as(path, KeyFile::into_group)).transpose()
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
@@ -133,6 +143,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         packet: arguments.packet,
         ttl: arguments.ttl,
         ends,
+        group_key: group_key(arguments.group_key.as_deref())?,
         seed: None,
     };
     let stop = stop_flag()?;
@@ -277,6 +288,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
         protocol_options: arguments.options.clone(),
+        group_key: group_key(arguments.group_key.as_deref())?,
         seed: None,
     };
     let stop = stop_flag()?;

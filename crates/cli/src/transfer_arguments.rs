@@ -65,6 +65,10 @@ pub(crate) struct Send {
     #[arg(long, value_name = "N")]
     pub(crate) until_complete: Option<usize>,
 
+    /// Authenticate packets by this group key, which `layercast key new --group` makes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) group_key: Option<PathBuf>,
+
     /// Write the session description to this file, for receivers that cannot learn it from the group
     #[arg(long, value_name = "FILE")]
     pub(crate) describe: Option<PathBuf>,
@@ -91,6 +95,10 @@ pub(crate) struct Receive {
     /// A session description that `layercast send --describe` wrote, instead of a group
     #[arg(long, value_name = "FILE", conflicts_with = "group")]
     pub(crate) session: Option<PathBuf>,
+
+    /// Take only packets that this group key authenticates
+    #[arg(long, value_name = "FILE")]
+    pub(crate) group_key: Option<PathBuf>,
 
     /// The interface to join on, by name or address [default: that of the route to the group]
     #[arg(long, value_name = "NAME")]

@@ -16,13 +16,15 @@
 //! `group` is the base layer's; channel i is sent to the address i higher, to the same port. `packet` is
 //! the size in bytes with IP and UDP headers, `layers` are the rates of the layers, each alone, in bit/s,
 //! from the base up. If a protocol does not send each layer on its own channel, `channels` gives their
-//! number; if source and receivers must agree on options of the protocol, the table `options` has them as
-//! text. Unknown keys are ignored.
+//! number; if packets are authenticated, `group_key` is the fingerprint of the key; if source and receivers must agree on
+//! options of the protocol, the table `options` has them as text. Unknown keys are ignored.
 
 use core::fmt::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
+use crate::security::protection::AUTH_BYTES;
+use crate::sender::symbol_size;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::option::RawValue;
@@ -62,6 +64,8 @@ pub struct Session {
     pub channels: u16,
     /// The options of the protocol on which all must agree, by name, as text.
     pub agreed: Vec<(String, String)>,
+    /// The fingerprint of the group key by which packets are authenticated (RFC 6584, section 5); none if they are not.
+    pub group_key: Option<String>,
 }
 
 /// Why a text is not a session description.
@@ -236,6 +240,12 @@ impl Session {
         ip_udp_bytes(self.group.ip())
     }
 
+    /// The size of the symbols that a source sends.
+    pub fn symbol_size(&self) -> u16 {
+        let tag = if self.group_key.is_some() { AUTH_BYTES as u32 } else { 0 };
+        symbol_size(self.packet, self.ip_udp_bytes() + tag)
+    }
+
     /// The session plan for the endpoints of the protocol.
     pub fn plan(&self) -> SessionPlan {
         SessionPlan { layers: self.layers.clone(), packet_size: self.packet }
@@ -268,6 +278,11 @@ impl fmt::Display for Session {
         writeln!(f, "]")?;
         if self.channels != self.layers.count() {
             writeln!(f, "channels = {}", self.channels)?;
+        }
+        if let Some(key) = &self.group_key {
+            write!(f, "group_key = ")?;
+            write_quoted(f, key)?;
+            writeln!(f)?;
         }
         for (index, (name, value)) in self.agreed.iter().enumerate() {
             let before = if index == 0 { "options = { " } else { ", " };
@@ -322,6 +337,10 @@ impl FromStr for Session {
             layers,
             channels,
             agreed: read_agreed(root)?,
+            group_key: match root.get("group_key") {
+                None => None,
+                Some(_) => Some(word("group_key")?.to_owned()),
+            },
         };
         session.check()?;
         Ok(session)

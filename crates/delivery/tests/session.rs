@@ -79,6 +79,7 @@ proptest! {
             packet: Size::from_bytes(packet),
             channels: layers.count(),
             agreed: Vec::new(),
+        group_key: None,
             layers,
         };
         prop_assert_eq!(session.to_string().parse(), Ok(session));

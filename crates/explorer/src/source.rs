@@ -13,7 +13,7 @@ use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
 use layercast_delivery::object::{Content, Sha256, sha256};
-use layercast_delivery::sender::{Sender, symbol_size};
+use layercast_delivery::sender::Sender;
 use layercast_delivery::session::{Session, whole_rates};
 use layercast_protocols::registry::{Header, Protocol, Source};
 
@@ -58,13 +58,14 @@ impl SourceProgram {
             packet,
             channels: needs.channels(&shape),
             agreed,
+            group_key: None,
             layers,
         };
         session.check().ok()?;
         let endpoint = protocol.source(session.plan(), Stream::new(numbers.bits(), "source"));
         session.tsi = endpoint.session_number().unwrap_or(session.tsi);
         let settings = TableSettings {
-            symbol: symbol_size(packet, session.ip_udp_bytes()),
+            symbol: session.symbol_size(),
             expires_s: 4_000_000_000,
             wants_completions: false,
             session: session.to_string(),

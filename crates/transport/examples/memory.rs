@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         layers: LayerTable::doubling(Rate::from_mbps(1.0), 1)?,
         channels: 1,
         agreed: Vec::new(),
+        group_key: None,
     };
     let never = AtomicBool::new(false);
     let mut files = Files::open(&[path], &session, &Ends::default(), &never, &mut |_| {})?;

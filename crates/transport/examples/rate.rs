@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         packet: Size::from_bytes(1000),
         channels: layers.count(),
         agreed: Vec::new(),
+        group_key: None,
         layers,
     };
     let protocol = Protocol::Fixed(fixed::Options { level: 3 });

@@ -97,6 +97,7 @@ impl EndpointPlan {
             layers: self.layers.clone(),
             channels: needs.channels(&plan),
             agreed: agreed.collect(),
+            group_key: None,
         };
         session.check().map_err(Error::Session)?;
         if needs.is_reliable() {

@@ -11,6 +11,7 @@ use layercast_delivery::catalogue::CatalogueError;
 use layercast_delivery::object::NameError;
 use layercast_delivery::reception::ObjectError;
 use layercast_delivery::search::SearchError;
+use layercast_delivery::security::protection::ProtectError;
 
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -143,6 +144,22 @@ pub enum Error {
     /// What was to be sent cannot be.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
+    /// A packet cannot be authenticated.
+    #[error(transparent)]
+    Protect(ProtectError),
+    /// The session's packets are authenticated, and there is no key or another one.
+    #[error("the session is authenticated by the group key {fingerprint}: {reason}")]
+    GroupKey {
+        /// The fingerprint of the session's key.
+        fingerprint: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The receiver demands authentication, and the session has none.
+    #[error(
+        "the session's packets are not authenticated, and a group key was given here: remove it, or ask the sender for --group-key"
+    )]
+    NotAuthenticated,
     /// There is nothing to send.
     #[error("there is nothing to send: {}", path.display())]
     Nothing {

@@ -20,6 +20,7 @@ use layercast_delivery::packet::Completion;
 use layercast_delivery::reception::{
     ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
 };
+use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::{Session, SessionError};
 use layercast_protocols::registry::Protocol;
 
@@ -59,6 +60,8 @@ pub struct ReceiveOptions {
     pub within: Option<StdDuration>,
     /// Options of the protocol, by name and as text, that differ from [`deployed`].
     pub protocol_options: Vec<(String, String)>,
+    /// The key by which packets must be authentic; none to take any.
+    pub group_key: Option<GroupKey>,
     /// The seed of the receiver's random numbers; any if none.
     pub seed: Option<u64>,
 }
@@ -150,6 +153,9 @@ fn sessions(
         let (session, source) = (found.session, options.known.source());
         let current = (session.source, session.tsi);
         let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+        if let Some(key) = &options.group_key {
+            host.protect(key);
+        }
         host.start()?;
         let outcome = running.run(&mut host, &mut breaker, say);
         // In any case leave the session properly.

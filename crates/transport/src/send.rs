@@ -25,6 +25,7 @@ use crate::notice::Notice;
 use crate::random_seed;
 use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::Completion;
+use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::{Session, SessionError, whole_rates};
 
 pub use files::Files;
@@ -66,6 +67,8 @@ pub struct SendOptions {
     pub ttl: u8,
     /// When to stop.
     pub ends: Ends,
+    /// The key by which packets are authenticated; none to do without.
+    pub group_key: Option<GroupKey>,
     /// The seed of the source's random numbers; any if none.
     pub seed: Option<u64>,
 }
@@ -161,6 +164,9 @@ pub fn send(
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
     let mut files = Files::new(found, host.session(), &options.ends)?;
+    if let Some(key) = &options.group_key {
+        host.protect(key);
+    }
     let mut neighbours = Neighbours::open(&interface, host.session());
     say(&SendEvent::Ready(host.session(), files.objects()));
 
@@ -295,6 +301,7 @@ fn description(options: &SendOptions, source: IpAddr) -> Result<Session, Error> 
         packet: options.packet,
         channels: needs.channels(&plan),
         agreed: agreed.collect(),
+        group_key: options.group_key.as_ref().map(|key| key.fingerprint().to_string()),
         layers,
     })
 }

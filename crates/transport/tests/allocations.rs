@@ -80,6 +80,7 @@ fn packets_allocate_nothing() {
         layers: LayerTable::doubling(Rate::from_mbps(8.0), 4).unwrap(),
         channels: 4,
         agreed: Vec::new(),
+        group_key: None,
     };
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
     let elm = Protocol::named("elm").unwrap();

@@ -50,6 +50,7 @@ fn source(number: u8) -> Option<SourceHost> {
         layers: LayerTable::doubling(Rate::from_kbps(400.0), 3).unwrap(),
         channels: 3,
         agreed: Vec::new(),
+        group_key: None,
     };
     let protocol = Protocol::named("elm").unwrap();
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();

@@ -74,6 +74,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         packet: Size::from_bytes(1000),
         ttl: 1,
         ends,
+        group_key: None,
         seed: Some(u64::from(number) + 1),
     }
 }
@@ -88,6 +89,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         patience: Duration::from_secs(5),
         within: Some(Duration::from_secs(60)),
         protocol_options: Vec::new(),
+        group_key: None,
         seed: None,
     }
 }

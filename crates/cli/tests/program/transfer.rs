@@ -213,3 +213,77 @@ fn another_sender_on_the_group_is_reported_in_words() {
     let (_, error, _) = ended(one, stdout);
     assert!(error.starts_with(&expected), "{error}");
 }
+
+#[test]
+fn a_source_that_is_killed_and_started_again_is_followed() {
+    if !works_here() {
+        return;
+    }
+    let (directory, file) = with_file("killed", 3_000_000);
+    let (group, into) = (group(40), directory.join("into"));
+    let sending = ["send", &file, "--group", &group, "--base", "4 Mbit/s", "--layers", "1"];
+    let (mut first, _, _) = start(&sending);
+    let arguments =
+        ["receive", "--group", &group, "--into", &into.display().to_string(), "--within", "3 min"];
+    let receiver =
+        transfer(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    // The file takes six seconds at least.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    first.kill().expect("killed");
+    first.wait().expect("killed");
+    let (second, _, stdout) = start(&sending);
+    let output = receiver.wait_with_output().expect("it runs");
+    let (out, error) = printed(&output);
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    assert!(out.contains("a file: complete, hash right"), "{out}");
+    assert!(error.contains("following it, with what is here"), "{error}");
+    assert_eq!(fs::read(into.join("a file")).expect("the file"), vec![7; 3_000_000]);
+    signal(&second, "INT");
+    ended(second, stdout);
+}
+
+#[test]
+fn a_group_key_is_demanded_checked_and_used() {
+    if !works_here() {
+        return;
+    }
+    let (directory, file) = with_file("group-key", 200_000);
+    let (group, into) = (group(50), directory.join("into").display().to_string());
+    let key = |name: &str| {
+        let path = directory.join(name).display().to_string();
+        let _ = fs::remove_file(&path);
+        let made = layercast(&["key", "new", "--group", &path]).output().expect("it runs");
+        assert_eq!(made.status.code(), Some(0), "{:?}", printed(&made));
+        path
+    };
+    let (right, wrong) = (key("right"), key("wrong"));
+    let rates = ["--base", "4 Mbit/s", "--layers", "1"];
+    let (child, _, stdout) =
+        start(&[&["send", &file, "--group", &group, "--group-key", &right][..], &rates[..]].concat());
+    let receive = |more: &[&str]| {
+        let arguments = ["receive", "--group", &group, "--into", &into, "--patience", "3 s"];
+        let output = transfer(&[&arguments[..], more].concat()).output().expect("it runs");
+        let (out, error) = printed(&output);
+        (output.status.code(), out + &error)
+    };
+    let (status, text) = receive(&[]);
+    assert_eq!(status, Some(2), "{text}");
+    assert!(
+        text.contains("is authenticated by the group key") && text.contains("--group-key FILE"),
+        "{text}"
+    );
+    let (status, text) = receive(&["--group-key", &wrong]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("that the group key does not authenticate"), "{text}");
+    let (status, text) = receive(&["--group-key", &right]);
+    assert_eq!(status, Some(0), "{text}");
+    signal(&child, "INT");
+    ended(child, stdout);
+    // And a key where the session has none.
+    let (child, _, stdout) = start(&[&["send", &file, "--group", &group][..], &rates[..]].concat());
+    let (status, text) = receive(&["--group-key", &right, "--replace"]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("that the group key does not authenticate"), "{text}");
+    signal(&child, "INT");
+    ended(child, stdout);
+}

@@ -160,6 +160,15 @@ impl Inbox {
     }
 }
 
+impl Inbox {
+    /// A packet and its bytes, for a check that decrypts or marks them.
+    pub fn get_mut(&mut self, index: usize) -> Option<(Datagram, &mut [u8])> {
+        let datagram = *self.datagrams.get(index)?;
+        let length = datagram.length.min(self.largest);
+        Some((datagram, self.room.get_mut(datagram.start..datagram.start + length)?))
+    }
+}
+
 /// The ancillary data of a packet.
 #[derive(Default)]
 struct AncillaryData {

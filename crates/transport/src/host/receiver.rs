@@ -22,6 +22,9 @@ use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, REFUSAL_BYTES, Refusal};
+use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::protection::{Incoming, ProtectionCounters, Rejection, Scheme};
+use layercast_delivery::security::sequence::ReplayWindow;
 use layercast_delivery::session::{MAX_CHANNELS, Session};
 
 /// Up to this number of channels the wait uses a small array.
@@ -72,6 +75,8 @@ pub struct ReceiverHost {
     clock: Clock,
     now: Time,
     inbox: Inbox,
+    /// None if packets are not authenticated.
+    protection: Option<Incoming>,
     deadline: Option<Time>,
 }
 
@@ -116,6 +121,7 @@ impl ReceiverHost {
             },
             clock: Clock::default(),
             now: Time::ZERO,
+            protection: None,
             deadline: None,
         })
     }
@@ -175,6 +181,17 @@ impl ReceiverHost {
         self.memberships.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
+    /// Checks that packets are authentic by a group key. Called before the start.
+    pub fn protect(&mut self, key: &GroupKey) {
+        let tsi = self.memberships.session.tsi;
+        self.protection = Some(Incoming::new(Scheme::mac(key, tsi), tsi, ReplayWindow::above(0)));
+    }
+
+    /// Packets that were checked for authenticity; none if they are not.
+    pub fn protection(&self) -> Option<&ProtectionCounters> {
+        self.protection.as_ref().map(Incoming::counters)
+    }
+
     /// Starts: joins the base layer.
     ///
     /// # Errors
@@ -215,7 +232,15 @@ impl ReceiverHost {
         self.wait(wake);
         self.inbox.sort();
         for index in 0..self.inbox.len() {
-            let Some((datagram, bytes)) = self.inbox.get(index) else { break };
+            let Some((datagram, bytes)) = self.inbox.get_mut(index) else { break };
+            if let Some(protection) = &mut self.protection {
+                match protection.accept(bytes) {
+                    // Packets of other sessions are counted as such below.
+                    Ok(()) | Err(Rejection::Session) => {}
+                    Err(_) => continue,
+                }
+            }
+            let bytes = &*bytes;
             let session = &self.memberships.session;
             let of = Some((session.source, session.tsi));
             let counters = &mut self.memberships.counters.accept;

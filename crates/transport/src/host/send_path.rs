@@ -12,6 +12,9 @@ use super::Clock;
 use super::outbox::{BATCH, Outbox};
 use crate::error::Error;
 use layercast_delivery::packet::{MAX_HEADER, Repr};
+use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing, Scheme};
+use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 
@@ -63,6 +66,8 @@ pub(super) struct SendPath {
     since: Time,
     /// Whether packets with a payload have all the size of the session.
     fills: bool,
+    /// None if packets are not authenticated.
+    protection: Option<Outgoing>,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// Since when the network takes no packets, and the system's reason.
@@ -82,11 +87,21 @@ impl SendPath {
             clock: Clock::default(),
             since: Time::ZERO,
             fills: false,
+            protection: None,
             refused: Vec::with_capacity(BATCH),
             outage: None,
             failure: None,
             counters: SourceCounters::default(),
         }
+    }
+
+    /// Authenticates packets from now on. Called before the first packet.
+    pub(super) fn protect(&mut self, key: &GroupKey) {
+        // A session's number is drawn for each start, so its packet numbers start again too.
+        let mut sequence = Sequence::after(0);
+        sequence.grant(SEQUENCE_MAX);
+        self.protection = Some(Outgoing::new(Scheme::mac(key, self.session.tsi), sequence));
+        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + AUTH_BYTES);
     }
 
     /// Lets packets with a payload all have the size of the session. Called before the first packet.
@@ -202,7 +217,12 @@ impl<S: Supply> SendingHost<'_, S> {
         let whole = (send_path.session.packet.as_bytes() - send_path.session.ip_udp_bytes()) as usize;
         let length = if send_path.fills && load.is_some() { whole - header_length } else { length };
         front.copy_within(..header_length, start);
-        send_path.outbox.add(channel, to, start, header_length + length);
+        let mut whole = header_length + length;
+        if let Some(protection) = &mut send_path.protection {
+            let room = send_path.outbox.room().get_mut(start..).unwrap_or_default();
+            whole = protection.protect(room, whole).map_err(Error::Protect)?;
+        }
+        send_path.outbox.add(channel, to, start, whole);
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ use super::socket::{open_source, set_ecn};
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
 use layercast_delivery::packet::{Completion, Refusal};
+use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::{Session, ip_udp_bytes};
 
 /// The maximum number of unread completions.
@@ -106,6 +107,11 @@ impl SourceHost {
     pub fn set_ecn(&self, ecn: bool) -> Result<(), Error> {
         set_ecn(&self.send_path.socket, ecn)
             .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
+    }
+
+    /// Authenticates packets by a group key (RFC 6584, section 5). Called before the start.
+    pub fn protect(&mut self, key: &GroupKey) {
+        self.send_path.protect(key);
     }
 
     /// Lets packets with a payload all have the size of the session, whatever [`Supply`] wrote: the rest of the

@@ -7,8 +7,12 @@ use std::time::{Duration, Instant};
 
 use layercast_core::units::Channel;
 use layercast_delivery::accept::{AcceptCounters, accept};
+use layercast_delivery::packet::View;
 use layercast_delivery::search::{FoundSession, Known, Search};
-use layercast_delivery::session::{PACKET_BYTES, is_usable_group};
+use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::protection::{Incoming, Scheme};
+use layercast_delivery::security::sequence::ReplayWindow;
+use layercast_delivery::session::{PACKET_BYTES, Session, is_usable_group};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
@@ -17,6 +21,8 @@ use crate::error::Error;
 use crate::host::{Clock, Inbox, Interface, open_group};
 use crate::notice::Notice;
 
+/// The maximum number of sessions whose packets are checked at the same time.
+const CHECKS_MAX: usize = 8;
 /// The interval of checks for an interruption by the user.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -49,6 +55,7 @@ pub(super) fn find(
     };
     let mut search = Search::new(options.known.clone(), not);
     let mut counters = AcceptCounters::default();
+    let (mut checks, mut forged) = (Vec::new(), 0u64);
     let clock = Clock::default();
     let mut inbox = Inbox::new(*PACKET_BYTES.end() as usize);
     let waited = Instant::now();
@@ -60,7 +67,13 @@ pub(super) fn find(
             return Err(Error::TimeOver { after, held: 0, needed: 0 });
         }
         if waited.elapsed() >= patience {
-            return Err(Error::Silent { group, waited: patience, reasons: reasons(&counters, false) });
+            let mut reasons = reasons(&counters, false);
+            if forged > 0 {
+                reasons = format!(
+                    "There were {forged} packets that the group key does not authenticate: has the sender another one, or none?"
+                );
+            }
+            return Err(Error::Silent { group, waited: patience, reasons });
         }
         let mut waits = [PollFd::new(base.as_fd(), PollFlags::POLLIN)];
         if ppoll(&mut waits, Some(TimeSpec::from(LOOK_EVERY)), None).unwrap_or(0) == 0 {
@@ -71,16 +84,25 @@ pub(super) fn find(
             .drain(&base, Some(Channel(0)), &clock)
             .map_err(|error| Error::socket("read from the group", group, error.into()))?;
         for index in 0..inbox.len() {
-            let Some((datagram, bytes)) = inbox.get(index) else { break };
+            let Some((datagram, bytes)) = inbox.get_mut(index) else { break };
             let from = datagram.from.ip();
             if source.is_some_and(|source| source != from) {
                 counters.other_source += 1;
                 continue;
             }
+            if let Some(key) = &options.group_key
+                && !is_authentic(key, &mut checks, bytes)
+            {
+                forged += 1;
+                continue;
+            }
             let Some(packet) = accept(datagram.incoming(), bytes, of, &mut counters) else { continue };
             match search.packet(from, &packet.repr, packet.payload) {
                 None => {}
-                Some(Ok(session)) => return Ok(Found { session, base }),
+                Some(Ok(session)) => {
+                    check_key(options, &session.session)?;
+                    return Ok(Found { session, base });
+                }
                 Some(Err(error)) => {
                     counters.malformed += 1;
                     say(&ReceiveEvent::Notice(&Notice::TableRejected { from, reason: error.to_string() }));
@@ -88,6 +110,37 @@ pub(super) fn find(
             }
         }
     }
+}
+
+/// Whether the group key authenticates a packet. `checks` are those of the sessions that were seen.
+fn is_authentic(key: &GroupKey, checks: &mut Vec<(u32, Incoming)>, bytes: &mut [u8]) -> bool {
+    let Some(tsi) = View::new(bytes).ok().and_then(|view| view.tsi()).and_then(|tsi| u32::try_from(tsi).ok())
+    else {
+        return false;
+    };
+    let place = checks.iter().position(|(of, _)| *of == tsi).unwrap_or_else(|| {
+        if checks.len() >= CHECKS_MAX {
+            checks.remove(0);
+        }
+        checks.push((tsi, Incoming::new(Scheme::mac(key, tsi), tsi, ReplayWindow::above(0))));
+        checks.len() - 1
+    });
+    checks.get_mut(place).is_some_and(|(_, check)| check.accept(bytes).is_ok())
+}
+
+/// Whether the receiver has the key that the session names, or no key where it names none.
+fn check_key(options: &ReceiveOptions, session: &Session) -> Result<(), Error> {
+    let Some(fingerprint) = &session.group_key else {
+        return if options.group_key.is_some() { Err(Error::NotAuthenticated) } else { Ok(()) };
+    };
+    let reason = match &options.group_key {
+        None => "give it with --group-key FILE".to_owned(),
+        Some(key) => match key.check(fingerprint) {
+            Ok(()) => return Ok(()),
+            Err(error) => error.to_string(),
+        },
+    };
+    Err(Error::GroupKey { fingerprint: fingerprint.clone(), reason })
 }
 
 /// Why no valid packet arrived, from the packets that did.

@@ -59,6 +59,7 @@ mod tests {
             layers: LayerTable::doubling(Rate::from_mbps(4.0), 2).expect("layers"),
             channels: 2,
             agreed: Vec::new(),
+            group_key: None,
         };
         let over = Duration::from_secs(5);
         let found = |sent, received| notice(&session, RecentPackets { sent, received, over });

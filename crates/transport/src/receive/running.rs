@@ -8,7 +8,6 @@ use layercast_core::units::{Duration, Time};
 use layercast_delivery::follow::Following;
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent};
 use layercast_delivery::search::FoundSession;
-use layercast_delivery::sender::symbol_size;
 
 use super::breaker::Breaker;
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
@@ -238,7 +237,7 @@ impl<'a> Running<'a> {
     fn progress(&self, host: &ReceiverHost, reported: &mut (Instant, u64)) -> ReceiveProgress {
         let useful = self.reception.counters().useful;
         let (then, before) = std::mem::replace(reported, (Instant::now(), useful));
-        let symbol = f64::from(symbol_size(host.session().packet, host.session().ip_udp_bytes()));
+        let symbol = f64::from(host.session().symbol_size());
         let bits = (useful - before) as f64 * symbol * 8.0;
         ReceiveProgress {
             elapsed: self.begin.elapsed(),

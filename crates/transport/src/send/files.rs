@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::object::Content;
-use layercast_delivery::sender::{Load, Sender, symbol_size};
+use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::Session;
 
 use super::scan::{FoundItem, hashed, scan};
@@ -77,7 +77,7 @@ impl Files {
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
         let settings = TableSettings {
-            symbol: symbol_size(session.packet, session.ip_udp_bytes()),
+            symbol: session.symbol_size(),
             expires_s: since_1970_s + NTP_OFFSET_S + valid_s,
             wants_completions: ends.completions.is_some(),
             session: session.to_string(),

@@ -41,6 +41,7 @@ pub(crate) fn play(role: &str) {
                 packet: Size::from_bytes(1000),
                 ttl: 4,
                 ends: Ends::default(),
+                group_key: None,
                 seed: None,
             };
             let outcome = send(&[PathBuf::from(file)], &options, &stop, &mut |event| match event {
@@ -67,6 +68,7 @@ pub(crate) fn play(role: &str) {
                 patience: Duration::from_secs(20),
                 within: None,
                 protocol_options: Vec::new(),
+                group_key: None,
                 seed: None,
             };
             let mut last = 0.0f64;
