@@ -42,6 +42,9 @@ pub(crate) fn play(role: &str) {
                 ttl: 4,
                 ends: Ends::default(),
                 seed: None,
+                name: "lab".to_owned(),
+                is_announced: false,
+                key: None,
             };
             let outcome = send(&[PathBuf::from(file)], &options, &stop, &mut |event| match event {
                 SendEvent::Progress(report) => println!("{report:?}"),
