@@ -24,6 +24,8 @@ mod endpoint;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod finding;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key_arguments;
@@ -39,6 +41,10 @@ mod reference;
 mod run;
 mod scoreboard;
 mod scoreboard_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod sessions;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod sessions_arguments;
 mod sweep;
 mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -80,6 +86,8 @@ fn main() -> ExitCode {
         Command::Receive(receive) => transfer::receive(receive),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Key(arguments) => key::key(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Sessions(arguments) => sessions::sessions(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
     };

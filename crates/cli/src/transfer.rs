@@ -13,11 +13,12 @@ use layercast_core::units::{Duration, Rate, RateEstimate};
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
 use layercast_protocols::registry;
-use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
+use layercast_transport::receive::{self, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
 use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
+use crate::finding;
 use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
 
@@ -93,6 +94,7 @@ pub(crate) fn failure(error: Error) -> Failure {
         Error::NoSuchInterface { .. }
             | Error::WrongGroup { .. }
             | Error::Session(_)
+            | Error::Announce(_)
             | Error::FileExists { .. }
             | Error::Catalogue(_)
             | Error::Nothing { .. }
@@ -134,6 +136,9 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         ttl: arguments.ttl,
         ends,
         seed: None,
+        name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
+        is_announced: finding::is_announced(arguments),
+        key: finding::secret(arguments)?,
     };
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, None);
@@ -141,8 +146,9 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let mut hashing = Hashing::new();
     let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| match event {
         SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
-        SendEvent::Ready(session, objects) => {
-            described = announce(arguments, &options, session, *objects);
+        SendEvent::Ready(session, objects, description) => {
+            described = announce(arguments, &options, session, *objects)
+                .and_then(|()| finding::name_session(arguments, &options, session, description));
         }
         SendEvent::Progress(progress) => bar.set_message(sending(progress, &ends)),
         SendEvent::Notice(notice) => note(&bar, notice),
@@ -154,17 +160,13 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     verdict(&sent, &ends)
 }
 
-/// Writes the description of the session, and prints what is sent.
+/// Prints what is sent.
 fn announce(
     arguments: &Send,
     options: &SendOptions,
     session: &Session,
     objects: usize,
 ) -> anyhow::Result<()> {
-    if let Some(path) = &arguments.describe {
-        std::fs::write(path, session.to_string())
-            .with_context(|| format!("the description cannot be written to {}", path.display()))?;
-    }
     let needs = options.protocol.requirements();
     let (top, peak) = (session.layers.top_rate(), needs.peak_rate(&session.plan()));
     let more = match session.channels.saturating_sub(session.layers.count()) {
@@ -256,20 +258,9 @@ fn rounded(bps: f64) -> Rate {
 }
 
 pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
-    let known = match (&arguments.session, arguments.group) {
-        (Some(path), _) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))?;
-            let session: Session = text
-                .parse()
-                .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))?;
-            Known::Session(Box::new(session))
-        }
-        (None, Some(group)) => Known::Group(group, arguments.source),
-        (None, None) => return Err(Failure::Input("error: name a group or a session".to_owned())),
-    };
+    let stop = stop_flag()?;
     let options = ReceiveOptions {
-        known,
+        known: finding::known(arguments, &stop)?,
         interface: arguments.interface.clone(),
         into: arguments.into.clone(),
         settings: ReceptionSettings { replace: arguments.replace, mirror: false },
@@ -279,7 +270,6 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         protocol_options: arguments.options.clone(),
         seed: None,
     };
-    let stop = stop_flag()?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
     let outcome = receive::receive(&options, &stop, &mut |event| match event {
