@@ -7,11 +7,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use layercast_delivery::announce::sap::{Kind, Message, message_hash};
 use layercast_delivery::announce::sdp::{Description, Media, Origin};
 use layercast_delivery::security::keys::SecretKey;
+use layercast_testkit::{Missing, skip};
 use serde_json::Value;
 
 use super::transfer::lo::works_here;
@@ -248,6 +249,37 @@ fn words_that_name_no_session_are_refused() {
         let error = refused(&["no such session", "--start-within", "1 s"], 1);
         assert!(error.contains("no session `no such session` is announced"), "{error}");
     }
+}
+
+/// A network of its own with one interface; 77 where that cannot be made.
+const SIX: &str = r#"
+ip link add v0 type veth peer name v1 || exit 77
+ip link set lo up && ip link set v0 up && ip link set v1 up || exit 77
+ip -6 address add fd00::1/64 dev v0 nodad || exit 77
+"$0" send "$1" --group '[ff05::79:1]:5500' --base '4 Mbit/s' --interface v0 --name six &
+"$0" receive six --interface v0 --into "$2"
+status=$?
+kill -TERM $! && wait $!
+exit $status
+"#;
+
+#[test]
+fn a_session_of_ipv6_is_received_by_name() {
+    let (directory, file) = with_file("six", 50_000);
+    let into = directory.join("into");
+    let program = env!("CARGO_BIN_EXE_layercast");
+    let mut command = Command::new("unshare");
+    command.args(["--net", "sh", "-c", SIX, program, &file]).arg(&into);
+    let output = command.output().expect("unshare");
+    let error = text(&output.stderr);
+    if output.status.code() == Some(77) || error.contains("unshare failed") {
+        skip(Missing::Netns, error);
+        return;
+    }
+    let out = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}{error}");
+    assert!(out.contains("\nlayercast://[ff05::79:1]:5500?source=fd00::1&name=six\n"), "{out}");
+    assert_eq!(fs::read(into.join("a file")).expect("the file"), vec![7; 50_000]);
 }
 
 #[test]
