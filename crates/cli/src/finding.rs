@@ -20,8 +20,8 @@ use layercast_transport::send::SendOptions;
 use crate::commands::Failure;
 use crate::key::{read_as, read_description, sign_description, verify_description, wrong};
 use crate::output::{complain, print};
-use crate::transfer::failure;
 use crate::transfer_arguments::{Receive, Send};
+use crate::transport_failure::failure;
 
 /// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
 const ANNOUNCED_WITHIN: StdDuration = StdDuration::from_secs(45);

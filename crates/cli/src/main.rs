@@ -53,6 +53,8 @@ mod transfer;
 #[path = "no_transfer.rs"]
 mod transfer;
 mod transfer_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod transport_failure;
 mod trimmed;
 mod warnings;
 mod why;

@@ -17,7 +17,8 @@ use crate::commands::Failure;
 use crate::finding::{signed_by, trusted};
 use crate::output::{complain, print};
 use crate::sessions_arguments::Sessions;
-use crate::transfer::{failure, stop_flag};
+use crate::transfer::stop_flag;
+use crate::transport_failure::failure;
 
 /// The interval of checks for an interruption by the user.
 const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);

@@ -15,12 +15,13 @@ use layercast_delivery::session::Session;
 use layercast_protocols::registry;
 use layercast_transport::receive::{self, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
-use layercast_transport::{Error, Notice, set_options};
+use layercast_transport::{Notice, set_options};
 
 use crate::commands::Failure;
 use crate::finding;
 use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
+use crate::transport_failure::failure;
 
 fn duration(duration: Duration) -> StdDuration {
     StdDuration::from_nanos(duration.as_ns())
@@ -80,33 +81,6 @@ impl Hashing {
         }
         self.shown = true;
     }
-}
-
-/// Distinguishes wrong input by the user from later failures.
-pub(crate) fn failure(error: Error) -> Failure {
-    let text = error.to_string();
-    let cause = match error {
-        Error::Kept { reason, .. } => *reason,
-        other => other,
-    };
-    let is_input = matches!(
-        cause,
-        Error::NoSuchInterface { .. }
-            | Error::WrongGroup { .. }
-            | Error::Session(_)
-            | Error::Announce(_)
-            | Error::FileExists { .. }
-            | Error::Catalogue(_)
-            | Error::Nothing { .. }
-            | Error::Option { .. }
-            | Error::Agreed { .. }
-            | Error::AboveMtu { .. }
-    );
-    if is_input {
-        return Failure::Input(format!("error: {text}"));
-    }
-    // The text contains the system's reason already: an error chain would repeat it.
-    Failure::Other(anyhow::Error::msg(text))
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {

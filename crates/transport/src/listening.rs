@@ -7,7 +7,7 @@ use std::time::Duration;
 use layercast_core::units::Time;
 use layercast_delivery::announce::directory::{Change, Directory, Limits, Refusal};
 use layercast_delivery::announce::sap::{LISTEN, PORT};
-use layercast_delivery::security::announced::Ed25519;
+use layercast_delivery::announce::signature::Ed25519;
 use layercast_delivery::security::keys::PublicKey;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;

@@ -3,8 +3,8 @@
 use layercast_core::units::Time;
 use layercast_delivery::announce::directory::{Change, Directory, Limits, Refusal};
 use layercast_delivery::announce::sap::Kind;
+use layercast_delivery::announce::signature::Ed25519;
 use layercast_delivery::announce::signature::Signer as _;
-use layercast_delivery::security::announced::Ed25519;
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::security::signed::{Context, Signature};
 
