@@ -30,6 +30,7 @@ Examples:
   layercast design flid --layers 30 --rtt '100 ms'   how often FLID's levels may increase
   layercast send FILE --group 239.1.2.0           send a file until interrupted
   layercast receive --group 239.1.2.0 --into DIR  receive the file
+  layercast sessions                              list what is sent; `layercast receive NAME` takes it
 
 Exit status: 0 done, 1 failed, 2 wrong usage or input.";
 
@@ -83,6 +84,9 @@ pub(crate) enum Command {
     Send(Send),
     /// Receive files from a multicast group, at the rate that the path sustains
     Receive(Receive),
+    /// List the sessions that are announced on the network
+    #[cfg(all(feature = "transport", target_os = "linux"))]
+    Sessions(crate::sessions_arguments::Sessions),
     /// Make, show and use keys, so that receivers know who sends
     #[cfg(all(feature = "transport", target_os = "linux"))]
     Key(crate::key_arguments::Key),

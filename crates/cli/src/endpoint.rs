@@ -19,7 +19,7 @@ use layercast_transport::set_options;
 
 use crate::commands::Failure;
 use crate::endpoint_arguments::{Endpoint, Role};
-use crate::transfer::failure;
+use crate::transport_failure::failure;
 
 /// The arguments on their own, as the emulated world makes them.
 #[derive(Debug, Parser)]

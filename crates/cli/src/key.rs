@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use layercast_delivery::security::key_file::KeyFile;
-use layercast_delivery::security::keys::{GroupKey, KEY_BYTES, KEY_FILE_MAX, KeyError, KeyKind, SecretKey};
+use layercast_delivery::security::keys::{
+    GroupKey, KEY_BYTES, KEY_FILE_MAX, KeyError, KeyKind, PublicKey, SecretKey,
+};
 use layercast_delivery::security::signed::{Context, SIGNED_MAX, Signature, SignatureError};
 
 use crate::commands::Failure;
@@ -34,7 +36,7 @@ fn with(path: &Path, more: &str) -> PathBuf {
 }
 
 /// A mistake in a file.
-fn wrong(path: &Path, error: impl std::fmt::Display) -> Failure {
+pub(crate) fn wrong(path: &Path, error: impl std::fmt::Display) -> Failure {
     Failure::Input(format!("error: {}: {error}", path.display()))
 }
 
@@ -155,7 +157,7 @@ fn show(arguments: &Show) -> Result<(), Failure> {
 }
 
 /// A description, which is a text.
-fn read_description(path: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_description(path: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = read(path, SIGNED_MAX)?;
     if bytes.len() > SIGNED_MAX {
         return Err(wrong(path, SignatureError::Limit(bytes.len())));
@@ -163,25 +165,39 @@ fn read_description(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
+/// Writes the signature of a description to the file next to it.
+pub(crate) fn sign_description(path: &Path, bytes: &[u8], secret: &SecretKey) -> anyhow::Result<PathBuf> {
+    let signature = Signature::sign(secret, Context::Description, bytes);
+    // A description that changes is signed again.
+    let signed = with(path, ".sig");
+    fs::write(&signed, format!("{signature}\n"))
+        .with_context(|| format!("{} cannot be written", signed.display()))?;
+    Ok(signed)
+}
+
 fn sign(arguments: &Sign) -> Result<(), Failure> {
     let secret = read_as(&arguments.key, KeyFile::into_secret)?;
     let bytes = read_description(&arguments.description)?;
-    let signature = Signature::sign(&secret, Context::Description, &bytes);
-    // A description that changes is signed again.
-    let path = with(&arguments.description, ".sig");
-    fs::write(&path, format!("{signature}\n"))
-        .with_context(|| format!("{} cannot be written", path.display()))?;
+    let path = sign_description(&arguments.description, &bytes, &secret)?;
     Ok(print(&format!("signed by {}: {}\n", secret.public().fingerprint(), path.display()))?)
 }
 
 fn verify(arguments: &Verify) -> Result<(), Failure> {
     let public = read_as(&arguments.key, KeyFile::into_public)?;
     let bytes = read_description(&arguments.description)?;
-    let path = with(&arguments.description, ".sig");
-    let text = String::from_utf8_lossy(&read(&path, KEY_FILE_MAX)?).into_owned();
-    let signature: Signature = text.parse().map_err(|error| wrong(&path, error))?;
-    match signature.verify(&[public], Context::Description, &bytes) {
-        Ok(key) => Ok(print(&format!("signed by {}\n", key.fingerprint()))?),
-        Err(error) => Err(anyhow::anyhow!("{}: {error}", arguments.description.display()).into()),
-    }
+    let key = verify_description(&arguments.description, &bytes, &[public])?;
+    Ok(print(&format!("signed by {}\n", key.fingerprint()))?)
+}
+
+/// The key that signed a description, by the signature in the file next to it.
+pub(crate) fn verify_description(
+    path: &Path,
+    bytes: &[u8],
+    trusted: &[PublicKey],
+) -> Result<PublicKey, Failure> {
+    let signed = with(path, ".sig");
+    let text = String::from_utf8_lossy(&read(&signed, KEY_FILE_MAX)?).into_owned();
+    let signature: Signature = text.parse().map_err(|error| wrong(&signed, error))?;
+    let verified = signature.verify(trusted, Context::Description, bytes);
+    verified.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()).into())
 }

@@ -25,6 +25,8 @@ mod endpoint;
 mod endpoint_arguments;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod finding;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key_arguments;
@@ -40,6 +42,10 @@ mod reference;
 mod run;
 mod scoreboard;
 mod scoreboard_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod sessions;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod sessions_arguments;
 mod sweep;
 mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -48,6 +54,8 @@ mod transfer;
 #[path = "no_transfer.rs"]
 mod transfer;
 mod transfer_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod transport_failure;
 mod trimmed;
 mod warnings;
 mod why;
@@ -82,6 +90,8 @@ fn main() -> ExitCode {
         Command::Receive(receive) => transfer::receive(receive),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Key(arguments) => key::key(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Sessions(arguments) => sessions::sessions(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
     };

@@ -16,13 +16,15 @@ use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry;
-use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
+use layercast_transport::receive::{self, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
-use layercast_transport::{Error, Notice, set_options};
+use layercast_transport::{Notice, set_options};
 
 use crate::commands::Failure;
+use crate::finding;
 use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
+use crate::transport_failure::failure;
 
 fn duration(duration: Duration) -> StdDuration {
     StdDuration::from_nanos(duration.as_ns())
@@ -84,34 +86,6 @@ impl Hashing {
     }
 }
 
-/// Distinguishes wrong input by the user from later failures.
-pub(crate) fn failure(error: Error) -> Failure {
-    let text = error.to_string();
-    let cause = match error {
-        Error::Kept { reason, .. } => *reason,
-        other => other,
-    };
-    let is_input = matches!(
-        cause,
-        Error::NoSuchInterface { .. }
-            | Error::WrongGroup { .. }
-            | Error::Session(_)
-            | Error::FileExists { .. }
-            | Error::Catalogue(_)
-            | Error::Nothing { .. }
-            | Error::GroupKey { .. }
-            | Error::NotAuthenticated
-            | Error::Option { .. }
-            | Error::Agreed { .. }
-            | Error::AboveMtu { .. }
-    );
-    if is_input {
-        return Failure::Input(format!("error: {text}"));
-    }
-    // The text contains the system's reason already: an error chain would repeat it.
-    Failure::Other(anyhow::Error::msg(text))
-}
-
 /// The group key in a file.
 fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
     path.map(|path| crate::key::read_as(path, KeyFile::into_group)).transpose()
@@ -145,6 +119,9 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         ends,
         group_key: group_key(arguments.group_key.as_deref())?,
         seed: None,
+        name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
+        is_announced: finding::is_announced(arguments),
+        key: finding::secret(arguments)?,
     };
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, None);
@@ -152,8 +129,9 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let mut hashing = Hashing::new();
     let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| match event {
         SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
-        SendEvent::Ready(session, objects) => {
-            described = announce(arguments, &options, session, *objects);
+        SendEvent::Ready(session, objects, description) => {
+            described = announce(arguments, &options, session, *objects)
+                .and_then(|()| finding::name_session(arguments, &options, session, description));
         }
         SendEvent::Progress(progress) => bar.set_message(sending(progress, &ends)),
         SendEvent::Notice(notice) => note(&bar, notice),
@@ -165,17 +143,13 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     verdict(&sent, &ends)
 }
 
-/// Writes the description of the session, and prints what is sent.
+/// Prints what is sent.
 fn announce(
     arguments: &Send,
     options: &SendOptions,
     session: &Session,
     objects: usize,
 ) -> anyhow::Result<()> {
-    if let Some(path) = &arguments.describe {
-        std::fs::write(path, session.to_string())
-            .with_context(|| format!("the description cannot be written to {}", path.display()))?;
-    }
     let needs = options.protocol.requirements();
     let (top, peak) = (session.layers.top_rate(), needs.peak_rate(&session.plan()));
     let more = match session.channels.saturating_sub(session.layers.count()) {
@@ -267,20 +241,9 @@ fn rounded(bps: f64) -> Rate {
 }
 
 pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
-    let known = match (&arguments.session, arguments.group) {
-        (Some(path), _) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))?;
-            let session: Session = text
-                .parse()
-                .map_err(|error| Failure::Input(format!("error: {}: {error}", path.display())))?;
-            Known::Session(Box::new(session))
-        }
-        (None, Some(group)) => Known::Group(group, arguments.source),
-        (None, None) => return Err(Failure::Input("error: name a group or a session".to_owned())),
-    };
+    let stop = stop_flag()?;
     let options = ReceiveOptions {
-        known,
+        known: finding::known(arguments, &stop)?,
         interface: arguments.interface.clone(),
         into: arguments.into.clone(),
         settings: ReceptionSettings { replace: arguments.replace, mirror: false },
@@ -291,7 +254,6 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         group_key: group_key(arguments.group_key.as_deref())?,
         seed: None,
     };
-    let stop = stop_flag()?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
     let outcome = receive::receive(&options, &stop, &mut |event| match event {

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_core::wire::DATA_PORT;
 
@@ -69,9 +69,27 @@ pub(crate) struct Send {
     #[arg(long, value_name = "FILE")]
     pub(crate) group_key: Option<PathBuf>,
 
-    /// Write the session description to this file, for receivers that cannot learn it from the group
+    /// Write the session description to this file, for receivers that cannot learn it from the group: as SDP if its name
+    /// ends in .sdp; with --key, also FILE.sig
     #[arg(long, value_name = "FILE")]
     pub(crate) describe: Option<PathBuf>,
+
+    /// What people call the session [default: the name of the first path]
+    #[arg(long, value_name = "NAME", value_parser = session_name)]
+    pub(crate) name: Option<String>,
+
+    /// Announce the session even if its group is of global scope, so that `layercast sessions` lists it and `layercast
+    /// receive NAME` finds it; of other groups (239.0.0.0/8, ff03:: to ff08::) sessions are announced anyway
+    #[arg(long, conflicts_with = "no_announce")]
+    pub(crate) announce: bool,
+
+    /// Do not announce the session
+    #[arg(long)]
+    pub(crate) no_announce: bool,
+
+    /// Sign announcements and descriptions with this secret key, which `layercast key new` makes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
 
     /// Set an option of the protocol on this side, such as t_join_max="10 s"; may be repeated
     #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
@@ -83,22 +101,33 @@ pub(crate) struct Send {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").required(true).args(["named", "group", "session"]))]
 pub(crate) struct Receive {
+    /// The session: its URL if this begins with layercast://, a file of its description if it ends in .sdp or .session,
+    /// else its name as `layercast sessions` lists it
+    #[arg(value_name = "SESSION")]
+    pub(crate) named: Option<String>,
+
     /// The group of the base layer; the rest of the session is learnt from it
-    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group, required_unless_present = "session")]
+    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group)]
     pub(crate) group: Option<SocketAddr>,
 
     /// Accept packets from this source only, by a source-specific join
-    #[arg(long, value_name = "ADDRESS", conflicts_with = "session")]
+    #[arg(long, value_name = "ADDRESS", requires = "group")]
     pub(crate) source: Option<IpAddr>,
 
     /// A session description that `layercast send --describe` wrote, instead of a group
-    #[arg(long, value_name = "FILE", conflicts_with = "group")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
 
     /// Take only packets that this group key authenticates
     #[arg(long, value_name = "FILE")]
     pub(crate) group_key: Option<PathBuf>,
+
+    /// Receive only if this public key has signed the session's announcement, or its description next to it in FILE.sig;
+    /// may be repeated
+    #[arg(long = "key", value_name = "FILE")]
+    pub(crate) keys: Vec<PathBuf>,
 
     /// The interface to join on, by name or address [default: that of the route to the group]
     #[arg(long, value_name = "NAME")]
@@ -112,7 +141,7 @@ pub(crate) struct Receive {
     #[arg(long)]
     pub(crate) replace: bool,
 
-    /// Give up when no session was found after this time [default: that of --patience]
+    /// Give up when no session was found after this time [default: that of --patience; 45 s at least for announcements]
     #[arg(long, value_name = "TIME")]
     pub(crate) start_within: Option<Duration>,
 
@@ -131,6 +160,17 @@ pub(crate) struct Receive {
     /// Do not show progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+/// The longest name of a session in bytes, as a URL has it.
+const NAME_MAX: usize = 255;
+
+/// A name that a URL and an announcement can carry.
+fn session_name(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() || text.len() > NAME_MAX || text.chars().any(char::is_control) {
+        return Err(format!("a name has 1 to {NAME_MAX} bytes and no control characters"));
+    }
+    Ok(text.to_owned())
 }
 
 /// A group with its port, or with the usual one.

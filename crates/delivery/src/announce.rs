@@ -7,12 +7,9 @@
 //! Bytes in, bytes out: sockets and clocks belong to the caller. Whatever comes from the network is bounded and never panics. Signatures are made
 //! and checked behind the traits of [`signature`].
 
-mod address;
 pub mod announcer;
-mod base64url;
 pub mod directory;
 pub mod interval;
-mod percent;
 pub mod rule;
 pub mod sap;
 pub mod sdp;

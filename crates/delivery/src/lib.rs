@@ -6,6 +6,7 @@
 //! `docs/wire-format.md` has the bit tables.
 
 pub mod accept;
+mod address;
 pub mod announce;
 pub mod carousel;
 pub mod catalogue;
@@ -16,6 +17,7 @@ pub mod listing;
 pub mod memory;
 pub mod object;
 pub mod packet;
+mod percent;
 pub mod placing;
 pub mod reception;
 pub mod search;

@@ -20,7 +20,7 @@
 //! options of the protocol, the table `options` has them as text. Unknown keys are ignored.
 
 use core::fmt::{self, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use crate::security::protection::AUTH_BYTES;
@@ -32,6 +32,9 @@ use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::{Channel, Rate, Size};
 use layercast_protocols::registry::{self, Protocol};
 use toml_edit::{Document, Item, Table, Value};
+
+use crate::address::higher;
+pub use crate::address::is_usable_group;
 
 /// The maximum number of channels of a session.
 pub const MAX_CHANNELS: u16 = 1024;
@@ -113,7 +116,7 @@ impl fmt::Display for SessionError {
             SessionError::Group(group) => write!(
                 f,
                 "{group} is not a multicast group for a session, or one of the layers above would not be: \
-                 use one from 224.0.1.0 to 239.255.255.255, or ff03:: to ffff::, and not of one link"
+                 use one from 224.0.1.0 to 239.255.255.255, or ff03:: to fffe::, and not of one link"
             ),
             SessionError::Packet(bytes) => write!(
                 f,
@@ -141,27 +144,6 @@ impl fmt::Display for SessionError {
 
 impl core::error::Error for SessionError {}
 
-/// Whether a session may use this group: multicast, and not for one link or host only (RFC 5771, section 4; RFC 4291,
-/// section 2.7).
-pub fn is_usable_group(group: IpAddr) -> bool {
-    match group {
-        IpAddr::V4(group) => group.is_multicast() && group.octets()[..3] != [224, 0, 0],
-        IpAddr::V6(group) => group.is_multicast() && group.octets()[1] & 15 > 2,
-    }
-}
-
-/// The address `offset` above another.
-fn above(address: IpAddr, offset: u16) -> Option<IpAddr> {
-    match address {
-        IpAddr::V4(address) => {
-            u32::from(address).checked_add(u32::from(offset)).map(|next| Ipv4Addr::from(next).into())
-        }
-        IpAddr::V6(address) => {
-            u128::from(address).checked_add(u128::from(offset)).map(|next| Ipv6Addr::from(next).into())
-        }
-    }
-}
-
 /// The bytes of the headers of IP (without options or extensions) and UDP.
 pub fn ip_udp_bytes(address: IpAddr) -> u32 {
     if address.is_ipv4() { IPV4_UDP_BYTES } else { IPV4_UDP_BYTES + 20 }
@@ -173,7 +155,7 @@ impl Session {
     /// # Errors
     /// What is invalid.
     pub fn check(&self) -> Result<(), SessionError> {
-        let last = above(self.group.ip(), self.channels.max(1) - 1);
+        let last = higher(self.group.ip(), self.channels.max(1) - 1);
         if !is_usable_group(self.group.ip()) || !last.is_some_and(is_usable_group) {
             return Err(SessionError::Group(self.group.ip()));
         }
@@ -231,7 +213,7 @@ impl Session {
 
     /// The destination of a channel's packets; none for a channel that the session does not have.
     pub fn address(&self, channel: Channel) -> Option<SocketAddr> {
-        let group = above(self.group.ip(), channel.0).filter(|_| channel.0 < self.channels)?;
+        let group = higher(self.group.ip(), channel.0).filter(|_| channel.0 < self.channels)?;
         Some(SocketAddr::new(group, self.group.port()))
     }
 

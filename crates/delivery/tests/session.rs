@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::net::SocketAddr;
+
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Rate, Size};
 use layercast_delivery::session::{Session, SessionError, whole_rates};
@@ -74,8 +76,8 @@ proptest! {
             tsi,
             protocol: "rlc".to_owned(),
             source: [10, 0, 0, 1].into(),
-            group: std::net::SocketAddrV4::new([232, octets[0], octets[1], octets[2]].into(), port),
-            feedback: std::net::SocketAddrV4::new([10, 0, 0, 1].into(), port),
+            group: SocketAddr::from(([232, octets[0], octets[1], octets[2]], port)),
+            feedback: SocketAddr::from(([10, 0, 0, 1], port)),
             packet: Size::from_bytes(packet),
             channels: layers.count(),
             agreed: Vec::new(),

@@ -46,7 +46,7 @@ pub enum Error {
     },
     /// The address is not a usable multicast group.
     #[error(
-        "{address} is not a multicast group for a session of {layers} layers: use one from 224.0.1.0 to 239.255.255.255, or ff03:: to ffff::"
+        "{address} is not a multicast group for a session of {layers} layers: use one from 224.0.1.0 to 239.255.255.255, or ff03:: to fffe::"
     )]
     WrongGroup {
         /// The address.
@@ -169,6 +169,9 @@ pub enum Error {
     /// The session could not be found by its table.
     #[error(transparent)]
     Search(#[from] SearchError),
+    /// The session cannot be described in SDP, or announced.
+    #[error(transparent)]
+    Announce(#[from] layercast_delivery::announce::announcer::AnnounceError),
     /// The session description is invalid.
     #[error(transparent)]
     Session(#[from] layercast_delivery::session::SessionError),

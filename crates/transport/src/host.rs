@@ -23,11 +23,12 @@ mod socket;
 mod source;
 
 pub use clock::Clock;
+pub(crate) use clock::until;
 pub use counters::ReceiverCounters;
 pub use inbox::{Datagram, Inbox};
 pub use interface::Interface;
 pub use packet_loss::RecentPackets;
 pub use receiver::{ReceiverHost, ReceiverNote};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
-pub use socket::open_group;
+pub use socket::{open_announcer, open_group};
 pub use source::SourceHost;

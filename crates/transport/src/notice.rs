@@ -79,6 +79,11 @@ pub enum Notice {
         /// Whether it vanished.
         vanished: bool,
     },
+    /// The session cannot be announced.
+    NotAnnounced {
+        /// Why.
+        reason: String,
+    },
     /// Something in a folder is not sent.
     LeftOut {
         /// What.
@@ -156,6 +161,9 @@ impl fmt::Display for Notice {
                 path.display(),
                 if *vanished { "vanished" } else { "changed" }
             ),
+            Notice::NotAnnounced { reason } => {
+                write!(f, "the session is not announced: {reason}; receivers need its URL or its group")
+            }
             Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
         }
     }

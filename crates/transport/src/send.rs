@@ -19,13 +19,16 @@ use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
+use crate::announcing::{Announcing, Size as ContentSize, describe};
 use crate::error::Error;
 use crate::host::{Interface, OUTAGE_MAX, SourceCounters, SourceHost};
 use crate::notice::Notice;
 use crate::random_seed;
+use layercast_delivery::announce::announcer::AnnounceError;
+use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::Completion;
-use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_delivery::session::{Session, SessionError, whole_rates};
 
 pub use files::Files;
@@ -71,6 +74,12 @@ pub struct SendOptions {
     pub group_key: Option<GroupKey>,
     /// The seed of the source's random numbers; any if none.
     pub seed: Option<u64>,
+    /// What people call the session.
+    pub name: String,
+    /// Whether the session is announced (RFC 2974), so that receivers find it by its name.
+    pub is_announced: bool,
+    /// The key that signs announcements.
+    pub key: Option<SecretKey>,
 }
 
 /// The progress of a transmission.
@@ -132,8 +141,8 @@ pub enum SendEvent<'a> {
         /// Bytes to read.
         of: u64,
     },
-    /// The sockets are open; this is the session, with so many objects.
-    Ready(&'a Session, usize),
+    /// The sockets are open; this is the session, with so many objects, and its description for others.
+    Ready(&'a Session, usize, &'a Description),
     /// Twice a second.
     Progress(&'a SendProgress),
     /// Something that the operator should know.
@@ -163,14 +172,20 @@ pub fn send(
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
+    let bytes = found.iter().map(|(one, _)| one.length()).sum();
     let mut files = Files::new(found, host.session(), &options.ends)?;
     if let Some(key) = &options.group_key {
         host.protect(key);
     }
     let mut neighbours = Neighbours::open(&interface, host.session());
-    say(&SendEvent::Ready(host.session(), files.objects()));
+    let size = ContentSize { files: files.objects(), bytes };
+    let key = options.key.as_ref().map(SecretKey::public);
+    let described =
+        describe(host.session(), &options.name, key, options.ttl, size).map_err(AnnounceError::from)?;
+    say(&SendEvent::Ready(host.session(), files.objects(), &described));
 
     let clock = host.clock();
+    let mut announcing = announce(&interface, &described, options, clock.now(), seed, say);
     let begin = clock.now();
     let mut completed = Completed::default();
     let mut outage = Outage::default();
@@ -194,19 +209,40 @@ pub fn send(
             let report = SendProgress { estimates: host.estimates(), ..report };
             say(&SendEvent::Progress(&report));
             neighbours.look(&clock, say);
+            if let Some(announcing) = &mut announcing {
+                announcing.step(&clock);
+            }
             turned_away(&mut host, options, say);
             if let Some(stopped) = stopped {
                 host.stop(&mut files)?;
+                announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
                 let withdrawn = files.withdrawn();
                 return Ok(Sent { stopped, progress: report, completed: completed.addresses, withdrawn });
             }
             if let Err(error) = files.check(say) {
                 // Receivers cannot complete what is gone: announce the end of the session.
                 host.stop(&mut files)?;
+                announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
                 return Err(error);
             }
         }
     }
+}
+
+/// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.
+fn announce(
+    interface: &Interface,
+    description: &Description,
+    options: &SendOptions,
+    now: Time,
+    seed: u64,
+    say: &mut dyn FnMut(&SendEvent<'_>),
+) -> Option<Announcing> {
+    let key = options.key.as_ref();
+    let open = || Announcing::open(interface, options.group, description, key, now, seed);
+    let opened = options.is_announced.then(open)?;
+    let failed = |error: Error| say(&SendEvent::Notice(&Notice::NotAnnounced { reason: error.to_string() }));
+    opened.map_err(failed).ok()
 }
 
 /// The receivers that reported completion, each once.

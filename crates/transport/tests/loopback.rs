@@ -76,6 +76,9 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         ends,
         group_key: None,
         seed: Some(u64::from(number) + 1),
+        name: format!("test {number}"),
+        is_announced: false,
+        key: None,
     }
 }
 
@@ -108,7 +111,7 @@ fn start(path: PathBuf, options: SendOptions) -> Source {
     let (notify, notices) = std::sync::mpsc::channel();
     let flag = Arc::clone(&stop);
     let mut say = move |event: &SendEvent<'_>| match event {
-        SendEvent::Ready(session, _) => announce.send((*session).clone()).unwrap_or_default(),
+        SendEvent::Ready(session, ..) => announce.send((*session).clone()).unwrap_or_default(),
         SendEvent::Notice(notice) => notify.send((*notice).clone()).unwrap_or_default(),
         SendEvent::Hashing { .. } | SendEvent::Progress(_) => {}
     };

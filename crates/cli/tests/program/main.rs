@@ -18,6 +18,8 @@ mod objects;
 mod package;
 mod refusals;
 mod scoreboard;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod sessions;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;

@@ -6,9 +6,9 @@
 use core::fmt;
 use std::str::FromStr;
 
-use super::base64url;
 use super::signature::PublicKey;
 use super::url::NAME_MAX;
+use crate::security::key_file::{key_letters, read_key_letters};
 
 /// Selects sessions by name and by the key that signed their announcement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,8 @@ impl FromStr for Rule {
             },
         };
         let no_key = |key: &str| RuleError::Key(key.chars().take(60).collect());
-        let key = key.map(|key| base64url::decode(key).ok_or_else(|| no_key(key))).transpose()?;
+        let key =
+            key.map(|key| read_key_letters(key).map(|key| *key).map_err(|_| no_key(key))).transpose()?;
         let name = name.map(|name| name.strip_prefix("name=").unwrap_or(name).to_owned());
         match name.as_deref() {
             Some("") => return Err(RuleError::Empty),
@@ -73,7 +74,7 @@ impl FromStr for Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(key) = &self.key {
-            write!(f, "key={}", base64url::encode(key))?;
+            write!(f, "key={}", *key_letters(key))?;
         }
         let comma = if self.key.is_some() { "," } else { "" };
         self.name.as_ref().map_or(Ok(()), |name| write!(f, "{comma}name={name}"))

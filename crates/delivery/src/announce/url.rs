@@ -13,9 +13,10 @@ use core::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::address::{is_session_group, is_source_specific, is_unicast};
 use super::signature::PublicKey;
-use super::{base64url, percent};
+use crate::address::{is_source_specific, is_unicast, is_usable_group};
+use crate::percent;
+use crate::security::key_file::{key_letters, read_key_letters};
 
 /// The longest line in bytes.
 pub const URL_MAX: usize = 2048;
@@ -58,7 +59,7 @@ pub enum UrlError {
     Brackets(String),
     /// The group is not multicast, or not for sessions.
     #[error(
-        "{0} is not a multicast group for a session; use one from 224.0.1.0 to 239.255.255.255, or ff02:: to ffee::"
+        "{0} is not a multicast group for a session; use one from 224.0.1.0 to 239.255.255.255, or ff03:: to fffe::"
     )]
     NotMulticast(IpAddr),
     /// The port is missing or invalid.
@@ -134,7 +135,7 @@ impl SessionUrl {
     /// # Errors
     /// What is wrong.
     pub fn check(&self) -> Result<(), UrlError> {
-        if !is_session_group(self.group) {
+        if !is_usable_group(self.group) {
             return Err(UrlError::NotMulticast(self.group));
         }
         if self.port == 0 {
@@ -187,7 +188,7 @@ impl FromStr for SessionUrl {
                     set(&mut url.source, name, source)?;
                 }
                 "key" => {
-                    let key = base64url::decode(&value).ok_or_else(|| UrlError::Key(quoted(&value)))?;
+                    let key = *read_key_letters(&value).map_err(|_| UrlError::Key(quoted(&value)))?;
                     set(&mut url.key, name, key)?;
                 }
                 _ => set(&mut url.name, name, value)?,
@@ -215,7 +216,7 @@ impl fmt::Display for SessionUrl {
             parameter(f, "source", &source.to_string())?;
         }
         if let Some(key) = &self.key {
-            parameter(f, "key", &base64url::encode(key))?;
+            parameter(f, "key", &key_letters(key))?;
         }
         if let Some(name) = &self.name {
             parameter(f, "name", &percent::encode(name))?;

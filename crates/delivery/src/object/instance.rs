@@ -2,9 +2,10 @@
 
 use core::fmt::{self, Write as _};
 
-use super::text::{base64, escaped, hex, percent, unbase64, unhex, unpercent};
+use super::text::{base64, escaped, hex, unbase64, unhex};
 use super::{Coding, FEC_NO_CODE, FEC_RAPTORQ, NoCode, Oti, OtiError, Sha256};
 use crate::disk::Attributes;
+use crate::percent;
 
 /// The XML namespace of attributes that FLUTE does not define.
 const OWN: &str = "urn:layercast:fdt";
@@ -118,7 +119,12 @@ impl Instance {
             match entry.content {
                 Content::File { coding, sha256 } => write_file(&mut xml, entry, coding, sha256),
                 Content::Folder => {
-                    let _ = write!(xml, "<lc:Folder Path=\"{}\" TOI=\"{}\"", percent(&entry.path), entry.toi);
+                    let _ = write!(
+                        xml,
+                        "<lc:Folder Path=\"{}\" TOI=\"{}\"",
+                        percent::encode(&entry.path),
+                        entry.toi
+                    );
                 }
             }
             write_attributes(&mut xml, entry.attributes);
@@ -183,7 +189,7 @@ fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sh
         xml,
         "<File Content-Location=\"{}\" TOI=\"{}\" Content-Length=\"{length}\" Transfer-Length=\"{length}\" \
          {ENCODING}=\"{}\" {SYMBOL}=\"{}\"",
-        percent(&entry.path),
+        percent::encode(&entry.path),
         entry.toi,
         coding.encoding_id(),
         coding.symbol_size(),
@@ -217,7 +223,7 @@ fn read_toi(node: roxmltree::Node<'_, '_>) -> Result<u32, TableError> {
 }
 
 fn read_path(node: roxmltree::Node<'_, '_>, name: &'static str) -> Result<String, TableError> {
-    node.attribute(name).and_then(unpercent).ok_or(TableError::Field(name))
+    node.attribute(name).and_then(percent::decode).ok_or(TableError::Field(name))
 }
 
 fn read_attributes(node: roxmltree::Node<'_, '_>) -> Result<Attributes, TableError> {

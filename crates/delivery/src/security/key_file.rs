@@ -163,7 +163,7 @@ impl KeyFile {
         };
         // Long enough for every line, so that no copy stays where the text was before it grew.
         let mut text = Zeroizing::new(String::with_capacity(256));
-        let key = encode(&bytes);
+        let key = key_letters(&bytes);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{} {} {} {}", start(self.kind()), *key, self.fingerprint(), self.name);
         text
@@ -185,7 +185,7 @@ fn parse_line(line: &str) -> Result<KeyFile, KeyError> {
         return Err(unknown(first));
     };
     let &[_, key, written, name] = words.as_slice() else { return Err(KeyError::Words(words.len())) };
-    let bytes = decode(key)?;
+    let bytes = read_key_letters(key)?;
     let key = match kind {
         KeyKind::Public => Key::Public(PublicKey::from_bytes(&bytes)?),
         KeyKind::Secret => Key::Secret(SecretKey::from_seed(&bytes)),
@@ -211,11 +211,13 @@ fn unknown(first: &str) -> KeyError {
     }
 }
 
-fn encode(bytes: &[u8; KEY_BYTES]) -> Zeroizing<String> {
+/// Any key as 43 letters, digits, `-` and `_` (RFC 4648, section 5).
+pub(crate) fn key_letters(bytes: &[u8; KEY_BYTES]) -> Zeroizing<String> {
     Zeroizing::new(Base64UrlUnpadded::encode_string(bytes))
 }
 
-fn decode(text: &str) -> Result<Zeroizing<[u8; KEY_BYTES]>, KeyError> {
+/// A key from its letters; each key has one spelling.
+pub(crate) fn read_key_letters(text: &str) -> Result<Zeroizing<[u8; KEY_BYTES]>, KeyError> {
     let mut bytes = Zeroizing::new([0; KEY_BYTES]);
     match Base64UrlUnpadded::decode(text, &mut *bytes) {
         Ok(decoded) if decoded.len() == KEY_BYTES => Ok(bytes),
@@ -226,7 +228,7 @@ fn decode(text: &str) -> Result<Zeroizing<[u8; KEY_BYTES]>, KeyError> {
 impl PublicKey {
     /// The key as the part of a URL: 43 letters, digits, `-` and `_`.
     pub fn to_url(self) -> String {
-        encode(&self.to_bytes()).to_string()
+        key_letters(&self.to_bytes()).to_string()
     }
 
     /// The key from the part of a URL. Never panics.
@@ -234,14 +236,14 @@ impl PublicKey {
     /// # Errors
     /// [`KeyError::Encoding`] or [`KeyError::Point`].
     pub fn from_url(text: &str) -> Result<PublicKey, KeyError> {
-        PublicKey::from_bytes(&*decode(text)?)
+        PublicKey::from_bytes(&*read_key_letters(text)?)
     }
 }
 
 impl GroupKey {
     /// The key as the part of a URL, which is then as secret as the key.
     pub fn to_url(&self) -> Zeroizing<String> {
-        encode(self.bytes())
+        key_letters(self.bytes())
     }
 
     /// The key from the part of a URL. Never panics.
@@ -249,6 +251,6 @@ impl GroupKey {
     /// # Errors
     /// [`KeyError::Encoding`].
     pub fn from_url(text: &str) -> Result<GroupKey, KeyError> {
-        Ok(GroupKey::from_seed(&*decode(text)?))
+        Ok(GroupKey::from_seed(&*read_key_letters(text)?))
     }
 }

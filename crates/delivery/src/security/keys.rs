@@ -215,7 +215,7 @@ impl PublicKey {
     }
 
     /// Whether the signature is of these bytes. Refuses the malleable forms that RFC 8032 leaves open.
-    pub(super) fn verifies(self, bytes: &[u8], signature: &[u8; 64]) -> bool {
+    pub(crate) fn verifies(self, bytes: &[u8], signature: &[u8; 64]) -> bool {
         self.0.verify_strict(bytes, &ed25519_dalek::Signature::from_bytes(signature)).is_ok()
     }
 }
@@ -236,7 +236,7 @@ impl SecretKey {
     }
 
     /// Signs bytes.
-    pub(super) fn sign(&self, bytes: &[u8]) -> [u8; 64] {
+    pub(crate) fn sign(&self, bytes: &[u8]) -> [u8; 64] {
         use ed25519_dalek::Signer as _;
         self.0.sign(bytes).to_bytes()
     }

@@ -83,7 +83,7 @@ pub struct Signature {
 }
 
 /// What the signature algorithm gets.
-fn message(context: Context, bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn message(context: Context, bytes: &[u8]) -> Vec<u8> {
     [FORMAT.as_bytes(), &[0], context.name().as_bytes(), &[0], bytes].concat()
 }
 

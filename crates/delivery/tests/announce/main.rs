@@ -7,5 +7,6 @@ mod network;
 mod rule;
 mod sap;
 mod sdp;
+mod signed;
 mod support;
 mod url;

@@ -6,7 +6,8 @@ use layercast_delivery::announce::sap::{
     AUTH_ED25519, Authentication, Kind, LISTEN, Message, Packet, SapError, announcement_group, is_global,
     message_hash,
 };
-use layercast_delivery::announce::signature::{CONTEXT, Signer as _};
+use layercast_delivery::announce::signature::Signer as _;
+use layercast_delivery::security::signed::Context;
 use proptest::prelude::*;
 
 use crate::support::{Check, Toy, bytes};
@@ -51,7 +52,7 @@ fn a_signature_covers_the_packet_without_authentication() {
     let message = Message { kind: Kind::Announcement, hash: 0x1234, origin: HOST, payload: "v=0\r\n" };
     let signed = message.write(Some(&toy)).unwrap();
     // Section 8: the authentication length is zero for the signature, and the data is left out.
-    let signature = toy.sign(CONTEXT, &bytes("announcement-ipv4.txt"));
+    let signature = toy.sign(Context::Announcement, &bytes("announcement-ipv4.txt"));
     let packet = Packet::read(&signed).unwrap();
     assert_eq!(packet.authentication, Authentication::Ed25519([7; 32], signature));
     assert_eq!(packet.verify(&Check), Some(([7; 32], true)));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use layercast_delivery::announce::sap::{Kind, Message, message_hash};
 use layercast_delivery::announce::sdp::{Description, Media, Origin};
 use layercast_delivery::announce::signature::{PublicKey, Signature, Signer, Verifier};
+use layercast_delivery::security::signed::Context;
 use sha2::{Digest as _, Sha256};
 
 /// Whoever knows the public key can sign. Different keys, purposes and bytes have different signatures.
@@ -17,8 +18,9 @@ impl Signer for Toy {
         self.0
     }
 
-    fn sign(&self, context: &[u8], bytes: &[u8]) -> Signature {
-        let digest = Sha256::new().chain_update(self.0).chain_update(context).chain_update(bytes).finalize();
+    fn sign(&self, context: Context, bytes: &[u8]) -> Signature {
+        let digest =
+            Sha256::new().chain_update(self.0).chain_update(context.name()).chain_update(bytes).finalize();
         let mut signature = [0; 64];
         signature[..32].copy_from_slice(&digest);
         signature
@@ -29,7 +31,7 @@ impl Signer for Toy {
 pub(crate) struct Check;
 
 impl Verifier for Check {
-    fn verify(&self, key: &PublicKey, context: &[u8], bytes: &[u8], signature: &Signature) -> bool {
+    fn verify(&self, key: &PublicKey, context: Context, bytes: &[u8], signature: &Signature) -> bool {
         Toy(*key).sign(context, bytes) == *signature
     }
 }

@@ -75,7 +75,7 @@ fn nanoseconds(duration: StdDuration) -> u64 {
 }
 
 /// How long from `now` until `then`; zero if it has passed.
-pub(super) fn until(now: Time, then: Time) -> StdDuration {
+pub(crate) fn until(now: Time, then: Time) -> StdDuration {
     StdDuration::from_nanos(then.since(now).as_ns())
 }
 

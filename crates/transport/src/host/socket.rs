@@ -111,6 +111,19 @@ pub(super) fn open_source(
     })
 }
 
+/// The hops of announcements: the group's scope limits them, not their time to live (RFC 2974, section 3).
+const ANNOUNCEMENT_TTL: u8 = 255;
+
+/// A socket that sends announcements. Nothing slows them down for marks, so they are not ECN-capable.
+///
+/// # Errors
+/// As [`open_group`].
+pub fn open_announcer(interface: &Interface, group: SocketAddr) -> Result<UdpSocket, Error> {
+    let socket = open_source(interface, group, 0, ANNOUNCEMENT_TTL)?;
+    set_ecn(&socket, false).map_err(|source| Error::socket("send announcements", group, source))?;
+    Ok(socket)
+}
+
 /// Whether a socket sends packets as ECN-capable.
 pub(super) fn set_ecn(socket: &UdpSocket, ecn: bool) -> io::Result<()> {
     let field = if ecn { ECT_0 } else { 0 };

@@ -43,6 +43,9 @@ pub(crate) fn play(role: &str) {
                 ends: Ends::default(),
                 group_key: None,
                 seed: None,
+                name: "lab".to_owned(),
+                is_announced: false,
+                key: None,
             };
             let outcome = send(&[PathBuf::from(file)], &options, &stop, &mut |event| match event {
                 SendEvent::Progress(report) => println!("{report:?}"),

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::announce::address::scope;
+use crate::address::scope;
 
 /// The port of announcements.
 pub const PORT: u16 = 9875;

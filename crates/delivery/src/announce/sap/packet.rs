@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::announce::signature::{CONTEXT, PublicKey, Signature, Signer, Verifier};
+use crate::announce::signature::{PublicKey, Signature, Signer, Verifier};
+use crate::security::signed::Context;
 
 /// The longest packet that is written or read: the most that one datagram of IPv4 holds.
 pub const MAX_BYTES: usize = 65_507;
@@ -137,7 +138,7 @@ impl<'a> Packet<'a> {
         let Authentication::Ed25519(key, signature) = self.authentication else { return None };
         let (header, rest) = self.signed;
         let bytes = without_authentication(header, rest);
-        Some((key, verifier.verify(&key, CONTEXT, &bytes, &signature)))
+        Some((key, verifier.verify(&key, Context::Announcement, &bytes, &signature)))
     }
 }
 
@@ -224,7 +225,7 @@ impl Message<'_> {
         bytes.push(0);
         bytes.extend(self.payload.bytes());
         if let Some(signer) = signer {
-            let signature = signer.sign(CONTEXT, &bytes);
+            let signature = signer.sign(Context::Announcement, &bytes);
             let mut data = vec![VERSION << 5 | PADDED | AUTH_ED25519];
             data.extend(signer.public_key());
             data.extend(signature);

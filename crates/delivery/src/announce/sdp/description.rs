@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::announce::address::higher;
+use crate::address::higher;
 use crate::announce::signature::PublicKey;
 use crate::announce::url::{SessionUrl, is_name};
 

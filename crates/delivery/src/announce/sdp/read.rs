@@ -10,9 +10,9 @@ use super::description::{Description, Fec, Media, Origin};
 use super::error::{SdpError, SdpProblem};
 use super::fields::{connection, fec, flute_port, is_line, number, origin, parts, quoted, source_filter};
 use super::limits::{PARTS_MAX, SDP_MAX, TSI_MAX};
-use crate::announce::address::higher;
-use crate::announce::base64url;
+use crate::address::higher;
 use crate::announce::signature::PublicKey;
+use crate::security::key_file::read_key_letters;
 
 /// What was found so far.
 #[derive(Default)]
@@ -223,7 +223,7 @@ impl Reader {
                 push(&mut self.fec, "a=FEC-declaration", fec)?;
             }
             "x-layercast-key" => {
-                let key = base64url::decode(value).ok_or(SdpProblem::Text("a=x-layercast-key"))?;
+                let key = *read_key_letters(value).map_err(|_| SdpProblem::Text("a=x-layercast-key"))?;
                 once(&mut self.key, "a=x-layercast-key", key)?;
             }
             "x-layercast" => {

@@ -7,8 +7,8 @@ use super::description::{Description, Origin};
 use super::error::{SdpError, SdpProblem};
 use super::fields::{is_line, is_word};
 use super::limits::{PARTS_MAX, SDP_MAX, TSI_MAX};
-use crate::announce::address::{higher, is_session_group, is_unicast};
-use crate::announce::base64url;
+use crate::address::{higher, is_unicast, is_usable_group};
+use crate::security::key_file::key_letters;
 use crate::session::MAX_CHANNELS;
 
 /// `IP4` or `IP6`.
@@ -73,7 +73,7 @@ impl Description {
         self.media.iter().find_map(|media| {
             let is_declared = |&reference: &u32| self.fec.iter().any(|fec| fec.reference == reference);
             let last = media.channels.checked_sub(1).and_then(|count| higher(media.group, count));
-            if !is_session_group(media.group) || !last.is_some_and(is_session_group) {
+            if !is_usable_group(media.group) || !last.is_some_and(is_usable_group) {
                 Some(SdpProblem::Group(media.group))
             } else if self.source.is_some_and(|source| source.is_ipv4() != media.group.is_ipv4()) {
                 Some(SdpProblem::Address(media.group.to_string()))
@@ -113,7 +113,7 @@ impl Description {
             out += "\r\n";
         }
         if let Some(key) = &self.key {
-            let _ = write!(out, "a=x-layercast-key:{}\r\n", base64url::encode(key));
+            let _ = write!(out, "a=x-layercast-key:{}\r\n", *key_letters(key));
         }
         for (key, value) in &self.lines {
             let _ = write!(out, "a=x-layercast:{key} = {value}\r\n");

@@ -2,12 +2,15 @@
 
 use core::fmt::Write as _;
 
-/// Text as part of a URI: all but unreserved characters become %XX.
-pub(super) fn encode(text: &str) -> String {
+/// Text as a path or a query of a URI: all but `/` and unreserved characters become %XX (section 2.3). A `/` stands for itself in
+/// both (section 3.4).
+pub(crate) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(char::from(byte));
+            }
             _ => {
                 let _ = write!(out, "%{byte:02X}");
             }
@@ -17,7 +20,7 @@ pub(super) fn encode(text: &str) -> String {
 }
 
 /// The text; none if a `%` is not followed by two hexadecimal digits, or the result is not UTF-8.
-pub(super) fn decode(text: &str) -> Option<String> {
+pub(crate) fn decode(text: &str) -> Option<String> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();

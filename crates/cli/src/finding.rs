@@ -1,0 +1,307 @@
+//! What names a session: the line that `send` prints, and what `receive` makes of the operator's words.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration as StdDuration, Instant};
+
+use anyhow::Context as _;
+use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
+use layercast_delivery::announce::sap::{announcement_group, is_global};
+use layercast_delivery::announce::sdp::Description;
+use layercast_delivery::announce::url::SessionUrl;
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::security::keys::{PublicKey, SecretKey};
+use layercast_delivery::session::Session;
+use layercast_transport::listening::Listener;
+use layercast_transport::receive::Known;
+use layercast_transport::send::SendOptions;
+
+use crate::commands::Failure;
+use crate::key::{read_as, read_description, sign_description, verify_description, wrong};
+use crate::output::{complain, print};
+use crate::transfer_arguments::{Receive, Send};
+use crate::transport_failure::failure;
+
+/// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
+const ANNOUNCED_WITHIN: StdDuration = StdDuration::from_secs(45);
+/// The interval of checks for an interruption by the user.
+const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
+
+/// The name of a session whose operator gave none: that of the first path.
+pub(crate) fn default_name(paths: &[PathBuf]) -> String {
+    let first = paths.first().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+    let name = first.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
+    if name.trim().is_empty() { "session".to_owned() } else { name }
+}
+
+/// Whether to announce the session: unless it was asked for, not to the whole internet.
+pub(crate) fn is_announced(arguments: &Send) -> bool {
+    let local = !is_global(announcement_group(arguments.group.ip()));
+    arguments.announce || local && !arguments.no_announce
+}
+
+/// The key that signs.
+pub(crate) fn secret(arguments: &Send) -> Result<Option<SecretKey>, Failure> {
+    arguments.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()
+}
+
+/// The keys that are trusted.
+pub(crate) fn trusted(paths: &[PathBuf]) -> Result<Vec<PublicKey>, Failure> {
+    paths.iter().map(|path| read_as(path, KeyFile::into_public)).collect()
+}
+
+/// Whether a file has a description in SDP.
+fn is_sdp(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sdp"))
+}
+
+/// Writes the description of the session where that was asked for, and prints the line that names it.
+pub(crate) fn name_session(
+    arguments: &Send,
+    options: &SendOptions,
+    session: &Session,
+    description: &Description,
+) -> anyhow::Result<()> {
+    if let Some(path) = &arguments.describe {
+        let text = if is_sdp(path) { description.write()? } else { session.to_string() };
+        std::fs::write(path, &text)
+            .with_context(|| format!("the description cannot be written to {}", path.display()))?;
+        if let Some(key) = &options.key {
+            sign_description(path, text.as_bytes(), key)?;
+        }
+    }
+    match description.url() {
+        Some(url) => print(&format!("{url}\n")),
+        None => Ok(()),
+    }
+}
+
+/// What is known of the session that `receive` was asked for. A session that must be signed, or that is named by its name,
+/// is looked for among those that are announced.
+pub(crate) fn known(arguments: &Receive, stop: &AtomicBool) -> Result<Known, Failure> {
+    let mut keys = trusted(&arguments.keys)?;
+    let named = arguments.named.as_deref();
+    let file = named.filter(|named| [".sdp", ".session"].iter().any(|end| named.ends_with(end)));
+    if let Some(path) = arguments.session.as_deref().or(file.map(Path::new)) {
+        return described(path, &keys);
+    }
+    let wanted = match (named, arguments.group) {
+        (Some(url), _) if is_url(url) => {
+            let url: SessionUrl =
+                url.parse().map_err(|error| Failure::Input(format!("error: {url}: {error}")))?;
+            trust(&url, &mut keys)?;
+            Wanted::Group(SocketAddr::new(url.group, url.port), url.source)
+        }
+        (Some(name), _) => Wanted::Name(name.to_owned()),
+        (None, Some(group)) => Wanted::Group(group, arguments.source),
+        (None, None) => return Err(Failure::Input("error: name a session or a group".to_owned())),
+    };
+    match wanted {
+        Wanted::Group(group, source) if keys.is_empty() => Ok(Known::Group(group, source)),
+        wanted => {
+            let given = arguments.start_within.map(|given| StdDuration::from_nanos(given.as_ns()));
+            let patience = StdDuration::from_nanos(arguments.patience.as_ns());
+            let within = given.unwrap_or(patience.max(ANNOUNCED_WITHIN));
+            if !arguments.quiet {
+                complain(&format!("note: waiting for the announcement of {wanted}"));
+            }
+            let entry = find(&wanted, &keys, arguments.interface.as_deref(), within, stop)?;
+            if !arguments.quiet {
+                complain(&format!("note: {wanted} is announced, {}", signed_by(&entry.owner, &keys)));
+            }
+            announced(&entry, !keys.is_empty())
+        }
+    }
+}
+
+/// Whether a word is the URL of a session.
+fn is_url(word: &str) -> bool {
+    word.split_once("://").is_some()
+}
+
+/// Takes the key of a URL, if the operator has not said which keys count.
+fn trust(url: &SessionUrl, keys: &mut Vec<PublicKey>) -> Result<(), Failure> {
+    let Some(bytes) = &url.key else { return Ok(()) };
+    let key = PublicKey::from_bytes(bytes)
+        .map_err(|error| Failure::Input(format!("error: the key of the URL: {error}")))?;
+    if keys.is_empty() {
+        keys.push(key);
+    }
+    if keys.contains(&key) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "error: the URL names the key {}, and --key another one; which of them is the sender's?",
+        key.fingerprint()
+    )))
+}
+
+/// A session by the file of its description.
+fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
+    let bytes = read_description(path)?;
+    if !keys.is_empty() {
+        verify_description(path, &bytes, keys)?;
+    }
+    let text = if is_sdp(path) {
+        let read = Description::read(&bytes).and_then(|description| description.session_text());
+        read.map_err(|error| wrong(path, error))?
+    } else {
+        String::from_utf8(bytes).map_err(|_| wrong(path, "it is not text; is it another file?"))?
+    };
+    let session: Session = text.parse().map_err(|error| wrong(path, error))?;
+    Ok(Known::Session(Box::new(session)))
+}
+
+/// What is known of an announced session. What a key has signed counts to the letter. Of an unsigned session only its place is
+/// taken, and the rest is learnt from its packets, so that a restarted sender is followed.
+fn announced(entry: &Entry, is_signed: bool) -> Result<Known, Failure> {
+    let description = &entry.description;
+    let unusable =
+        |error: String| Failure::Other(anyhow::anyhow!("`{}` cannot be received: {error}", description.name));
+    let text = description.session_text().map_err(|error| unusable(error.to_string()))?;
+    let session: Session = text
+        .parse()
+        .map_err(|error: layercast_delivery::session::SessionError| unusable(error.to_string()))?;
+    Ok(if is_signed {
+        Known::Session(Box::new(session))
+    } else {
+        Known::Group(session.group, Some(session.source))
+    })
+}
+
+/// A session to look for among those that are announced.
+enum Wanted {
+    Name(String),
+    Group(SocketAddr, Option<IpAddr>),
+}
+
+impl core::fmt::Display for Wanted {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Wanted::Name(name) => write!(f, "`{name}`"),
+            Wanted::Group(group, None) => write!(f, "{group}"),
+            Wanted::Group(group, Some(source)) => write!(f, "{group} from {source}"),
+        }
+    }
+}
+
+impl Wanted {
+    fn fits(&self, description: &Description) -> bool {
+        match self {
+            Wanted::Name(name) => description.name == *name,
+            Wanted::Group(group, source) => {
+                description.group() == Some(*group) && (source.is_none() || description.source == *source)
+            }
+        }
+    }
+}
+
+/// Whether one of the keys signs for a session; of no keys, anyone may.
+fn is_trusted(owner: &Owner, keys: &[PublicKey]) -> bool {
+    keys.is_empty() || owner.key().is_some_and(|signer| keys.iter().any(|key| key.to_bytes() == *signer))
+}
+
+/// Who vouches for a session, in words.
+pub(crate) fn signed_by(owner: &Owner, keys: &[PublicKey]) -> String {
+    match owner {
+        Owner::Host(host) => format!("not signed, from {host}"),
+        Owner::Key(bytes) => {
+            let Ok(key) = PublicKey::from_bytes(bytes) else { return "signed by an invalid key".to_owned() };
+            let trust = match keys {
+                [] => "",
+                keys if keys.contains(&key) => ", which is trusted",
+                _ => ", which is not trusted",
+            };
+            format!("signed by {}{trust}", key.fingerprint())
+        }
+    }
+}
+
+/// Waits for the announcement of a session that one of the keys has signed.
+fn find(
+    wanted: &Wanted,
+    keys: &[PublicKey],
+    interface: Option<&str>,
+    within: StdDuration,
+    stop: &AtomicBool,
+) -> Result<Entry, Failure> {
+    let mut listener = Listener::open(interface, keys).map_err(failure)?;
+    let mut forged = None;
+    let begin = Instant::now();
+    loop {
+        let fitting: Vec<&Entry> = listener
+            .directory()
+            .sessions()
+            .filter(|entry| wanted.fits(&entry.description) && is_trusted(&entry.owner, keys))
+            .collect();
+        match (&fitting[..], wanted) {
+            ([], _) => {}
+            ([one], _) => return Ok((*one).clone()),
+            ([first, rest @ ..], Wanted::Group(..)) => {
+                // Of a sender that was restarted, what it sends now.
+                let start = |entry: &&Entry| entry.description.origin.id;
+                let latest = rest
+                    .iter()
+                    .fold(*first, |one, other| if start(other) > start(&one) { other } else { one });
+                return Ok(latest.clone());
+            }
+            (several, Wanted::Name(name)) => {
+                let lines = several.iter().filter_map(|entry| entry.url()).map(|url| url.to_string());
+                let error = FindError::Ambiguous { name: name.clone(), lines: lines.collect() };
+                return Err(Failure::Other(error.into()));
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(Failure::Other(anyhow::anyhow!("interrupted")));
+        }
+        if begin.elapsed() >= within {
+            return Err(unfound(wanted, keys, listener.directory(), within, forged));
+        }
+        let patience = LOOK_EVERY.min(within.saturating_sub(begin.elapsed()));
+        listener
+            .wait(patience, &mut |_, change, from| {
+                if let Err(Refusal::Forged | Refusal::OtherKey) = change {
+                    forged = Some(from);
+                }
+            })
+            .map_err(failure)?;
+    }
+}
+
+/// Why no session was found.
+fn unfound(
+    wanted: &Wanted,
+    keys: &[PublicKey],
+    directory: &Directory,
+    within: StdDuration,
+    forged: Option<IpAddr>,
+) -> Failure {
+    let waited = within.as_secs();
+    let wrong = forged.map_or(String::new(), |from| {
+        format!(". Announcements from {from} with a wrong signature were refused")
+    });
+    let refused = directory.sessions().find(|entry| wanted.fits(&entry.description));
+    let text = match (refused, wanted) {
+        (Some(entry), _) => {
+            let names: Vec<String> = keys.iter().map(|key| key.fingerprint().to_string()).collect();
+            format!(
+                "{wanted} is refused: it is {}, and only sessions that {} has signed are received{wrong}",
+                signed_by(&entry.owner, keys),
+                names.join(" or "),
+            )
+        }
+        (None, Wanted::Name(name)) => {
+            let reason = directory.find(name).map_or_else(|error| error.to_string(), |_| String::new());
+            format!(
+                "{reason} (after {waited} s){wrong}. `layercast sessions` lists what is announced, with --interface as here"
+            )
+        }
+        (None, Wanted::Group(..)) => format!(
+            "no announcement of {wanted} came in {waited} s{wrong}; a session of a signer must be announced, or described by \
+             a file"
+        ),
+    };
+    Failure::Other(anyhow::Error::msg(text))
+}

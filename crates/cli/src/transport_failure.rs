@@ -1,0 +1,36 @@
+//! Errors of the transport as failures of a command.
+
+use layercast_transport::Error;
+
+use crate::commands::Failure;
+
+/// Distinguishes wrong input by the user from later failures.
+pub(crate) fn failure(error: Error) -> Failure {
+    let text = error.to_string();
+    let cause = match error {
+        Error::Kept { reason, .. } => *reason,
+        other => other,
+    };
+    let is_input = matches!(
+        cause,
+        Error::NoSuchInterface { .. }
+            | Error::WrongGroup { .. }
+            | Error::Session(_)
+            | Error::Announce(_)
+            | Error::FileExists { .. }
+            | Error::Catalogue(_)
+            | Error::Nothing { .. }
+            | Error::Option { .. }
+            | Error::Agreed { .. }
+            | Error::Catalogue(_)
+            | Error::Nothing { .. }
+            | Error::GroupKey { .. }
+            | Error::NotAuthenticated
+            | Error::AboveMtu { .. }
+    );
+    if is_input {
+        return Failure::Input(format!("error: {text}"));
+    }
+    // The text contains the system's reason already: an error chain would repeat it.
+    Failure::Other(anyhow::Error::msg(text))
+}
