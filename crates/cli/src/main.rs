@@ -24,11 +24,17 @@ mod endpoint;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod events;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key_arguments;
 mod list;
 mod log;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod measures;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod metrics;
 mod observe;
 mod output;
 mod package;
@@ -48,7 +54,11 @@ mod transfer;
 mod transfer;
 mod transfer_arguments;
 mod trimmed;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod view;
 mod warnings;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod watch;
 mod why;
 
 use std::process::ExitCode;

@@ -9,7 +9,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::Scheme;
-use layercast_core::units::{Duration, Rate, RateEstimate};
+use layercast_core::units::Duration;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
 use layercast_protocols::registry;
@@ -20,6 +20,8 @@ use layercast_transport::{Error, Notice, set_options};
 use crate::commands::Failure;
 use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
+use crate::view::{self, View, rounded};
+use crate::watch::Watch;
 
 fn duration(duration: Duration) -> StdDuration {
     StdDuration::from_nanos(duration.as_ns())
@@ -41,7 +43,7 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
 fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
     let silent = quiet || !std::io::stderr().is_terminal();
     let target = if silent { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
-    let template = if length.is_some() { "{wide_bar} {percent:>3} %  {msg}" } else { "{spinner} {msg}" };
+    let template = if length.is_some() { "{wide_bar} {percent:>3} %\n{msg}" } else { "{spinner} {msg}" };
     let bar = ProgressBar::with_draw_target(length, target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
@@ -84,11 +86,24 @@ impl Hashing {
 /// Distinguishes wrong input by the user from later failures.
 pub(crate) fn failure(error: Error) -> Failure {
     let text = error.to_string();
+    if is_input(&error) {
+        return Failure::Input(format!("error: {text}"));
+    }
+    // The text contains the system's reason already: an error chain would repeat it.
+    Failure::Other(anyhow::Error::msg(text))
+}
+
+/// The exit status of a transfer.
+fn status<T>(outcome: &Result<T, Error>) -> u8 {
+    outcome.as_ref().map_or_else(|error| if is_input(error) { 2 } else { 1 }, |_| 0)
+}
+
+fn is_input(error: &Error) -> bool {
     let cause = match error {
-        Error::Kept { reason, .. } => *reason,
+        Error::Kept { reason, .. } => reason,
         other => other,
     };
-    let is_input = matches!(
+    matches!(
         cause,
         Error::NoSuchInterface { .. }
             | Error::WrongGroup { .. }
@@ -99,12 +114,7 @@ pub(crate) fn failure(error: Error) -> Failure {
             | Error::Option { .. }
             | Error::Agreed { .. }
             | Error::AboveMtu { .. }
-    );
-    if is_input {
-        return Failure::Input(format!("error: {text}"));
-    }
-    // The text contains the system's reason already: an error chain would repeat it.
-    Failure::Other(anyhow::Error::msg(text))
+    )
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
@@ -139,19 +149,32 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let bar = line(arguments.quiet, None);
     let mut described = Ok(());
     let mut hashing = Hashing::new();
-    let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| match event {
-        SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
-        SendEvent::Ready(session, objects) => {
-            described = announce(arguments, &options, session, *objects);
+    let mut watch = Watch::begin("source", &arguments.watching, None)?;
+    let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| {
+        watch.send(event);
+        match event {
+            SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
+            SendEvent::Ready(session, objects) => {
+                described = announce(arguments, &options, session, *objects);
+            }
+            SendEvent::Progress(progress) => {
+                bar.set_message(sending(progress, &ends));
+                watch.log(&bar, arguments.quiet, || sending(progress, &ends));
+            }
+            SendEvent::Notice(notice) => note(&bar, notice),
         }
-        SendEvent::Progress(progress) => bar.set_message(sending(progress, &ends)),
-        SendEvent::Notice(notice) => note(&bar, notice),
     });
     bar.finish_and_clear();
-    described?;
+    let judged = match (&outcome, described.map_err(Failure::from)) {
+        (Ok(sent), Ok(())) => verdict(sent, &ends),
+        (_, described) => described,
+    };
+    watch.sent(&outcome, if judged.is_err() { 1 } else { status(&outcome) });
     let sent = outcome.map_err(failure)?;
-    print(&ended(&sent, &ends))?;
-    verdict(&sent, &ends)
+    if !watch.is_json() {
+        print(&ended(&sent, &ends))?;
+    }
+    judged
 }
 
 /// Writes the description of the session, and prints what is sent.
@@ -166,6 +189,9 @@ fn announce(
             .with_context(|| format!("the description cannot be written to {}", path.display()))?;
     }
     let needs = options.protocol.requirements();
+    if arguments.watching.json {
+        return Ok(());
+    }
     let (top, peak) = (session.layers.top_rate(), needs.peak_rate(&session.plan()));
     let more = match session.channels.saturating_sub(session.layers.count()) {
         further if peak.as_bps() > top.as_bps() * 1.01 => {
@@ -250,11 +276,6 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
     )
 }
 
-/// A rate rounded to 10 kbit/s for display.
-fn rounded(bps: f64) -> Rate {
-    Rate::from_bps((bps / 1e4).round() * 1e4)
-}
-
 pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let known = match (&arguments.session, arguments.group) {
         (Some(path), _) => {
@@ -282,22 +303,37 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
-    let outcome = receive::receive(&options, &stop, &mut |event| match event {
-        ReceiveEvent::Session(_) => bar.set_message("waiting for the first packets"),
-        ReceiveEvent::Progress(progress) => {
-            bar.set_length(progress.objects.needed.max(1));
-            bar.set_position(progress.objects.held);
-            bar.set_message(receiving(progress));
-        }
-        ReceiveEvent::Object(event) => {
-            if let Some(text) = object(event) {
-                bar.suspend(|| complain(&text));
+    let mut watch = Watch::begin("receiver", &arguments.watching, arguments.trace.as_ref())?;
+    let mut view = View::default();
+    let outcome = receive::receive(&options, &stop, &mut |event| {
+        watch.receive(event);
+        match event {
+            ReceiveEvent::Session(session) => {
+                view.session(session);
+                watch.log_session(&bar, arguments.quiet, session);
+                bar.set_message("waiting for the first packets");
             }
+            ReceiveEvent::Progress(progress) => {
+                bar.set_length(progress.objects.needed.max(1));
+                bar.set_position(progress.objects.held);
+                bar.set_message(view.lines(progress));
+                watch.log(&bar, arguments.quiet, || receiving(progress));
+            }
+            ReceiveEvent::Trace(at, note, estimates) => view.decided(*at, note, estimates),
+            ReceiveEvent::Object(event) => {
+                if let Some(text) = object(event) {
+                    bar.suspend(|| complain(&text));
+                }
+            }
+            ReceiveEvent::Notice(notice) => note(&bar, notice),
         }
-        ReceiveEvent::Notice(notice) => note(&bar, notice),
     });
     bar.finish_and_clear();
+    watch.received(&outcome, status(&outcome));
     let progress = outcome.map_err(failure)?;
+    if watch.is_json() {
+        return Ok(());
+    }
     let mean = progress.objects.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
     let what = match &progress.name {
         Some(name) => options.into.join(name).display().to_string(),
@@ -335,26 +371,18 @@ fn object(event: &ReceptionEvent) -> Option<String> {
 }
 
 fn receiving(progress: &ReceiveProgress) -> String {
-    let fair = match progress.estimates.smoothed_rate {
-        RateEstimate::Known(rate) => rounded(rate.as_bps()).to_string(),
-        RateEstimate::Unbounded => "unbounded".to_owned(),
-        RateEstimate::Unknown => "unknown".to_owned(),
-    };
     let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
-    let (needed, held) = (progress.objects.needed, progress.objects.held);
-    // Symbols that an earlier receiver left took no time.
-    let mean = progress.assembly.useful as f64 / progress.elapsed.as_secs_f64().max(1e-3);
-    let left_s = needed.saturating_sub(held) as f64 / mean.max(1e-3);
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let files = match progress.objects.objects {
         0 | 1 => String::new(),
         objects => format!("{} of {objects} files, ", progress.objects.complete + progress.objects.failed),
     };
     format!(
-        "{files}level {}{why}, {} in, fair {fair}, packets lost {}, loss event rate {}, about {left_s:.0} s left",
+        "{files}level {}{why}, {} in, fair {}, packets lost {}, loss event rate {}, about {:.0} s left",
         progress.estimates.level,
         rounded(progress.goodput_bps),
-        progress.packets_lost.map_or("unknown".to_owned(), percent),
-        progress.estimates.loss.map_or("unknown".to_owned(), percent),
+        view::fair(&progress.estimates),
+        view::percent(progress.packets_lost),
+        view::percent(progress.estimates.loss),
+        view::left_s(progress),
     )
 }

@@ -25,7 +25,7 @@ use layercast_protocols::registry::Protocol;
 
 use crate::disk::Folder;
 use crate::error::Error;
-use crate::host::{Interface, ReceiverCounters, ReceiverHost};
+use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
 
@@ -94,6 +94,8 @@ pub enum ReceiveEvent<'a> {
     Session(&'a Session),
     /// Twice a second, and when all is complete.
     Progress(&'a ReceiveProgress),
+    /// The receiver decided or noticed something: so long after the start, with what it believed of its path.
+    Trace(StdDuration, &'a ReceiverNote, &'a Estimates),
     /// Something happened to an object.
     Object(&'a ReceptionEvent),
     /// Something that the operator should know.
@@ -150,10 +152,12 @@ fn sessions(
         let (session, source) = (found.session, options.known.source());
         let current = (session.source, session.tsi);
         let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+        host.keep_log();
         host.start()?;
         let outcome = running.run(&mut host, &mut breaker, say);
         // In any case leave the session properly.
         let _ = host.stop();
+        running.say_trace(&mut host, say);
         match outcome? {
             Outcome::Complete(progress) => return Ok((host, progress)),
             Outcome::Moved => {

@@ -22,6 +22,8 @@ mod sweep;
 mod transfer;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod units;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};
