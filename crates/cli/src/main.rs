@@ -25,6 +25,7 @@ mod endpoint;
 mod endpoint_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod events;
+mod explain;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
         Command::Agree(arguments) => agree::agree(arguments),
         Command::Emulate(arguments) => emulate::emulate(arguments),
         Command::Why(arguments) => why::why(arguments),
+        Command::Explain(arguments) => explain::explain(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),

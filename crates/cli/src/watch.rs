@@ -33,7 +33,6 @@ pub(crate) struct Watch {
     json: bool,
     /// Why events could not be written; the transfer goes on.
     broken: bool,
-    role: &'static str,
     known: Known,
     served: Option<Served>,
     trace: Option<Trace>,
@@ -69,7 +68,6 @@ impl Watch {
             began: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
             json: arguments.json,
             broken: false,
-            role,
             served: served.transpose()?,
             trace: trace.transpose()?,
             known,
@@ -238,13 +236,13 @@ impl Trace {
                 self.flow = format!("{}@{}", session.protocol, self.host);
                 self.line(elapsed, of_session(session, began))
             }
-            ReceiveEvent::Trace(at, note, estimates) => {
+            ReceiveEvent::Trace(_, note, estimates) => {
                 let what = match note {
                     ReceiverNote::Joined(channel) => Note::Join { channel: channel.0 },
                     ReceiverNote::Left(channel) => Note::Leave { channel: channel.0 },
                     ReceiverNote::Trace(event) => Note::of(*event, Belief::from(*estimates)),
                 };
-                self.line(*at, what)
+                self.line(elapsed, what)
             }
             ReceiveEvent::Progress(progress) => {
                 self.line(elapsed, of_progress(progress))?;
