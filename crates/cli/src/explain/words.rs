@@ -18,7 +18,9 @@ const MOSTLY: f64 = 0.9;
 fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = String::new();
     let mut column = 0;
-    for word in text.split_whitespace() {
+    // A number and its unit stay together.
+    let text = text.replace(" %", "\u{a0}%");
+    for word in text.split(' ') {
         let width = word.chars().count();
         if column > 0 && column + 1 + width <= WIDTH {
             lines.push(' ');
@@ -30,7 +32,7 @@ fn wrapped(text: &str, indent: usize) -> String {
             lines.push_str(&" ".repeat(indent));
             column = indent;
         }
-        lines.push_str(word);
+        lines.push_str(&word.replace('\u{a0}', " "));
         column += width;
     }
     lines.push('\n');
@@ -79,11 +81,7 @@ pub(super) fn summary(of: &Summary) -> String {
         text.push_str(&wrapped(
             &format!(
                 "Level {mean:.2} on average{at}. {}, {}.",
-                counted(total, "change of level").replace("levels", "level").replacen(
-                    "change ",
-                    "changes ",
-                    usize::from(total != 1)
-                ),
+                if total == 1 { "1 change of level".to_owned() } else { format!("{total} changes of level") },
                 counted(of.loss_events, "loss event")
             ),
             0,
@@ -147,12 +145,12 @@ fn reasons(of: &Summary) -> Vec<String> {
             "It never had to leave a layer: it was still on its way up, one join at a time.".to_owned(),
         ),
         None => {}
-        Some(Changes { cause, count, .. }) => sentences.push(format!(
-            "{} of its {}: {}",
-            if *count == downs { "All".to_owned() } else { format!("{count}") },
-            counted(downs, "step").replacen(' ', " downward ", 1),
-            held_back(cause)
-        )),
+        Some(Changes { cause, .. }) if downs == 1 => {
+            sentences.push(format!("It left a layer once: {}", held_back(cause)));
+        }
+        Some(Changes { cause, count, .. }) => {
+            sentences.push(format!("{count} of its {downs} steps down: {}", held_back(cause)));
+        }
     }
     if of.refused_joins > 0 {
         sentences.push(format!(
@@ -230,7 +228,7 @@ fn sentence(decision: &Decision) -> String {
     let fair = belief.fair_bps.map_or(String::new(), |fair| format!(", {},", rate(fair)));
     let why = match decision.cause.as_str() {
         "start" => "the session began".to_owned(),
-        "slow start" => "slow start joins layer after layer until the first loss".to_owned(),
+        "slow start" => "slow start joined the next layer".to_owned(),
         "rate above next layer" => format!("its fair rate{fair} carried the next level"),
         "rate below level" => format!("its fair rate{fair} was below the level"),
         "loss" => "packets were lost".to_owned(),
@@ -247,7 +245,7 @@ fn sentence(decision: &Decision) -> String {
     };
     let path = match (belief.loss, belief.rtt_ms) {
         (None, None) => String::new(),
-        (loss, rtt_ms) => from_path(loss, rtt_ms).replacen(", from ", " It believed in ", 1) + ".",
+        (loss, rtt_ms) => from_path(loss, rtt_ms).replacen(", from ", " It computed with ", 1) + ".",
     };
     let path = if decision.cause == "start" { String::new() } else { path };
     format!("{direction} to {}{rate_of}: {why}.{path}{}", level(*to), preceded(*from, &decision.before))
@@ -279,7 +277,7 @@ fn preceded(from: i32, before: &Before) -> String {
 /// Several receivers, a line each.
 pub(super) fn table(all: &[Summary]) -> String {
     let mut text = format!(
-        "{:<28} {:>4} {:>7} {:>12} {:>8} {:>7}  main cause down\n",
+        "{:<20} {:>4} {:>6} {:>11} {:>7} {:>6}  main cause down\n",
         "receiver", "repl", "level", "rate", "changes", "losses"
     );
     for of in all {
@@ -287,7 +285,7 @@ pub(super) fn table(all: &[Summary]) -> String {
         let down = of.changes.iter().find(|changes| !changes.up).map_or("", |changes| changes.cause.as_str());
         let _ = writeln!(
             text,
-            "{:<28} {:>4} {:>7} {:>12} {total:>8} {:>7}  {down}",
+            "{:<20} {:>4} {:>6} {:>11} {total:>7} {:>6}  {down}",
             of.flow,
             of.replication,
             of.mean_level.map_or(String::new(), |mean| format!("{mean:.2}")),

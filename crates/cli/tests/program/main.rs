@@ -10,6 +10,7 @@ mod command_line;
 mod emulate;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod emulated;
+mod explain;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
