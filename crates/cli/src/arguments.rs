@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercast_core::units::Duration;
 
 use crate::design_arguments::Design;
+use crate::explain::Explain;
 use crate::package_arguments::{Completions, ManualPages};
 use crate::scoreboard_arguments::Scoreboard;
 use crate::transfer_arguments::{Receive, Send};
@@ -20,6 +21,7 @@ Examples:
   layercast agree my.toml --out both              both worlds side by side, as root
   layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   programs at its nodes
   layercast why results elm@R1                    why a receiver has its rate
+  layercast explain results --receiver elm@R1     the chain of its decisions, of `run --notes`
   layercast run my.toml --set duration='60 s'     change a value for this run
   layercast run my.toml --out results --capture G-R  keep the packets of a link for Wireshark
   layercast sweep my.toml --vary link.A-B.delay=10ms..90ms/9 --out sweep   run a grid of values
@@ -70,6 +72,8 @@ pub(crate) enum Command {
     Emulate(Emulate),
     /// Say why a receiver of a run has its rate
     Why(Why),
+    /// Say from a trace why a receiver was at its rate: each decision, its cause and what preceded it
+    Explain(Explain),
     /// List the built-in scenarios and the protocols, or show one protocol's options
     List(List),
     /// Check a scenario file and report its errors

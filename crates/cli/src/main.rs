@@ -23,6 +23,9 @@ mod emulated;
 mod endpoint;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod events;
+mod explain;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod finding;
@@ -32,6 +35,10 @@ mod key;
 mod key_arguments;
 mod list;
 mod log;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod measures;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod metrics;
 mod observe;
 mod output;
 mod package;
@@ -57,7 +64,11 @@ mod transfer_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transport_failure;
 mod trimmed;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod view;
 mod warnings;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod watch;
 mod why;
 
 use std::process::ExitCode;
@@ -79,6 +90,7 @@ fn main() -> ExitCode {
         Command::Agree(arguments) => agree::agree(arguments),
         Command::Emulate(arguments) => emulate::emulate(arguments),
         Command::Why(arguments) => why::why(arguments),
+        Command::Explain(arguments) => explain::explain(arguments),
         Command::List(list) => list::list(list),
         Command::Check(check) => commands::check(check),
         Command::Expand(expand) => commands::expand(expand),

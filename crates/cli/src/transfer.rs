@@ -10,7 +10,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::Scheme;
-use layercast_core::units::{Duration, Rate, RateEstimate};
+use layercast_core::units::Duration;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::GroupKey;
@@ -18,13 +18,15 @@ use layercast_delivery::session::Session;
 use layercast_protocols::registry;
 use layercast_transport::receive::{self, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
-use layercast_transport::{Notice, set_options};
+use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
 use crate::finding;
 use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
-use crate::transport_failure::failure;
+use crate::transport_failure::{failure, is_input};
+use crate::view::{self, View, rounded};
+use crate::watch::Watch;
 
 fn duration(duration: Duration) -> StdDuration {
     StdDuration::from_nanos(duration.as_ns())
@@ -46,7 +48,7 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
 fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
     let silent = quiet || !std::io::stderr().is_terminal();
     let target = if silent { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
-    let template = if length.is_some() { "{wide_bar} {percent:>3} %  {msg}" } else { "{spinner} {msg}" };
+    let template = if length.is_some() { "{wide_bar} {percent:>3} %\n{msg}" } else { "{spinner} {msg}" };
     let bar = ProgressBar::with_draw_target(length, target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
@@ -91,6 +93,11 @@ fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
     path.map(|path| crate::key::read_as(path, KeyFile::into_group)).transpose()
 }
 
+/// The exit status of a transfer.
+fn status<T>(outcome: &Result<T, Error>) -> u8 {
+    outcome.as_ref().map_or_else(|error| if is_input(error) { 2 } else { 1 }, |_| 0)
+}
+
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let mut protocol = receive::deployed(&arguments.protocol).ok_or_else(|| {
         let known = registry::NAMES.join(", ");
@@ -127,20 +134,33 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let bar = line(arguments.quiet, None);
     let mut described = Ok(());
     let mut hashing = Hashing::new();
-    let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| match event {
-        SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
-        SendEvent::Ready(session, objects, description) => {
-            described = announce(arguments, &options, session, *objects)
-                .and_then(|()| finding::name_session(arguments, &options, session, description));
+    let mut watch = Watch::begin("source", &arguments.watching, None)?;
+    let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| {
+        watch.send(event);
+        match event {
+            SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
+            SendEvent::Ready(session, objects, description) => {
+                described = announce(arguments, &options, session, *objects)
+                    .and_then(|()| finding::name_session(arguments, &options, session, description));
+            }
+            SendEvent::Progress(progress) => {
+                bar.set_message(sending(progress, &ends));
+                watch.log(&bar, arguments.quiet, || sending(progress, &ends));
+            }
+            SendEvent::Notice(notice) => note(&bar, notice),
         }
-        SendEvent::Progress(progress) => bar.set_message(sending(progress, &ends)),
-        SendEvent::Notice(notice) => note(&bar, notice),
     });
     bar.finish_and_clear();
-    described?;
+    let judged = match (&outcome, described.map_err(Failure::from)) {
+        (Ok(sent), Ok(())) => verdict(sent, &ends),
+        (_, described) => described,
+    };
+    watch.sent(&outcome, if judged.is_err() { 1 } else { status(&outcome) });
     let sent = outcome.map_err(failure)?;
-    print(&ended(&sent, &ends))?;
-    verdict(&sent, &ends)
+    if !watch.is_json() {
+        print(&ended(&sent, &ends))?;
+    }
+    judged
 }
 
 /// Prints what is sent.
@@ -151,6 +171,9 @@ fn announce(
     objects: usize,
 ) -> anyhow::Result<()> {
     let needs = options.protocol.requirements();
+    if arguments.watching.json {
+        return Ok(());
+    }
     let (top, peak) = (session.layers.top_rate(), needs.peak_rate(&session.plan()));
     let more = match session.channels.saturating_sub(session.layers.count()) {
         further if peak.as_bps() > top.as_bps() * 1.01 => {
@@ -235,11 +258,6 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
     )
 }
 
-/// A rate rounded to 10 kbit/s for display.
-fn rounded(bps: f64) -> Rate {
-    Rate::from_bps((bps / 1e4).round() * 1e4)
-}
-
 pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let stop = stop_flag()?;
     let options = ReceiveOptions {
@@ -256,22 +274,37 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     };
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
-    let outcome = receive::receive(&options, &stop, &mut |event| match event {
-        ReceiveEvent::Session(_) => bar.set_message("waiting for the first packets"),
-        ReceiveEvent::Progress(progress) => {
-            bar.set_length(progress.objects.needed.max(1));
-            bar.set_position(progress.objects.held);
-            bar.set_message(receiving(progress));
-        }
-        ReceiveEvent::Object(event) => {
-            if let Some(text) = object(event) {
-                bar.suspend(|| complain(&text));
+    let mut watch = Watch::begin("receiver", &arguments.watching, arguments.trace.as_ref())?;
+    let mut view = View::default();
+    let outcome = receive::receive(&options, &stop, &mut |event| {
+        watch.receive(event);
+        match event {
+            ReceiveEvent::Session(session) => {
+                view.session(session);
+                watch.log_session(&bar, arguments.quiet, session);
+                bar.set_message("waiting for the first packets");
             }
+            ReceiveEvent::Progress(progress) => {
+                bar.set_length(progress.objects.needed.max(1));
+                bar.set_position(progress.objects.held);
+                bar.set_message(view.lines(progress));
+                watch.log(&bar, arguments.quiet, || receiving(progress));
+            }
+            ReceiveEvent::Trace(at, note, estimates) => view.decided(*at, note, estimates),
+            ReceiveEvent::Object(event) => {
+                if let Some(text) = object(event) {
+                    bar.suspend(|| complain(&text));
+                }
+            }
+            ReceiveEvent::Notice(notice) => note(&bar, notice),
         }
-        ReceiveEvent::Notice(notice) => note(&bar, notice),
     });
     bar.finish_and_clear();
+    watch.received(&outcome, status(&outcome));
     let progress = outcome.map_err(failure)?;
+    if watch.is_json() {
+        return Ok(());
+    }
     let mean = progress.objects.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
     let what = match &progress.name {
         Some(name) => options.into.join(name).display().to_string(),
@@ -309,26 +342,18 @@ fn object(event: &ReceptionEvent) -> Option<String> {
 }
 
 fn receiving(progress: &ReceiveProgress) -> String {
-    let fair = match progress.estimates.smoothed_rate {
-        RateEstimate::Known(rate) => rounded(rate.as_bps()).to_string(),
-        RateEstimate::Unbounded => "unbounded".to_owned(),
-        RateEstimate::Unknown => "unknown".to_owned(),
-    };
     let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
-    let (needed, held) = (progress.objects.needed, progress.objects.held);
-    // Symbols that an earlier receiver left took no time.
-    let mean = progress.assembly.useful as f64 / progress.elapsed.as_secs_f64().max(1e-3);
-    let left_s = needed.saturating_sub(held) as f64 / mean.max(1e-3);
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let files = match progress.objects.objects {
         0 | 1 => String::new(),
         objects => format!("{} of {objects} files, ", progress.objects.complete + progress.objects.failed),
     };
     format!(
-        "{files}level {}{why}, {} in, fair {fair}, packets lost {}, loss event rate {}, about {left_s:.0} s left",
+        "{files}level {}{why}, {} in, fair {}, packets lost {}, loss event rate {}, about {:.0} s left",
         progress.estimates.level,
         rounded(progress.goodput_bps),
-        progress.packets_lost.map_or("unknown".to_owned(), percent),
-        progress.estimates.loss.map_or("unknown".to_owned(), percent),
+        view::fair(&progress.estimates),
+        view::percent(progress.packets_lost),
+        view::percent(progress.estimates.loss),
+        view::left_s(progress),
     )
 }

@@ -95,6 +95,9 @@ pub(crate) struct Send {
     #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, String)>,
 
+    #[command(flatten)]
+    pub(crate) watching: Watching,
+
     /// Do not show progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -157,6 +160,13 @@ pub(crate) struct Receive {
     #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
     pub(crate) options: Vec<(String, String)>,
 
+    /// Write the decisions of the congestion control to this file, for `layercast explain`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) watching: Watching,
+
     /// Do not show progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -171,6 +181,18 @@ fn session_name(text: &str) -> Result<String, String> {
         return Err(format!("a name has 1 to {NAME_MAX} bytes and no control characters"));
     }
     Ok(text.to_owned())
+}
+
+/// How programs watch a transfer.
+#[derive(Debug, Args)]
+pub(crate) struct Watching {
+    /// Print events as lines of JSON (docs/events.md), and nothing else, on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Serve metrics for Prometheus at http://ADDRESS:PORT/metrics
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
 }
 
 /// A group with its port, or with the usual one.

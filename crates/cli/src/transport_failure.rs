@@ -7,11 +7,20 @@ use crate::commands::Failure;
 /// Distinguishes wrong input by the user from later failures.
 pub(crate) fn failure(error: Error) -> Failure {
     let text = error.to_string();
+    if is_input(&error) {
+        return Failure::Input(format!("error: {text}"));
+    }
+    // The text contains the system's reason already: an error chain would repeat it.
+    Failure::Other(anyhow::Error::msg(text))
+}
+
+/// Whether it is wrong input by the user.
+pub(crate) fn is_input(error: &Error) -> bool {
     let cause = match error {
-        Error::Kept { reason, .. } => *reason,
+        Error::Kept { reason, .. } => reason,
         other => other,
     };
-    let is_input = matches!(
+    matches!(
         cause,
         Error::NoSuchInterface { .. }
             | Error::WrongGroup { .. }
@@ -20,17 +29,10 @@ pub(crate) fn failure(error: Error) -> Failure {
             | Error::FileExists { .. }
             | Error::Catalogue(_)
             | Error::Nothing { .. }
-            | Error::Option { .. }
-            | Error::Agreed { .. }
-            | Error::Catalogue(_)
-            | Error::Nothing { .. }
             | Error::GroupKey { .. }
             | Error::NotAuthenticated
+            | Error::Option { .. }
+            | Error::Agreed { .. }
             | Error::AboveMtu { .. }
-    );
-    if is_input {
-        return Failure::Input(format!("error: {text}"));
-    }
-    // The text contains the system's reason already: an error chain would repeat it.
-    Failure::Other(anyhow::Error::msg(text))
+    )
 }

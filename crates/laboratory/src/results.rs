@@ -23,6 +23,7 @@ pub(crate) mod json;
 mod lateness;
 pub mod limited;
 pub mod movement;
+pub mod note;
 pub mod paper;
 pub mod probes;
 pub(crate) mod queue_delay;

@@ -256,6 +256,47 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Its name for programs, which does not change: of an error that keeps what arrived, that of the reason.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Error::NoSuchInterface { .. } => "no_such_interface",
+            Error::NoRoute { .. } => "no_route",
+            Error::NoPermission { .. } => "no_permission",
+            Error::DiskFull { .. } => "disk_full",
+            Error::WrongGroup { .. } => "wrong_group",
+            Error::SimulatedOnly { .. } => "simulated_only",
+            Error::Option { .. } | Error::Agreed { .. } => "option",
+            Error::Silent { .. } => "silent",
+            Error::FileVanished { .. } => "file_vanished",
+            Error::FileChanged { .. } => "file_changed",
+            Error::FileExists { .. } => "file_exists",
+            Error::FileBusy { .. } => "file_busy",
+            Error::Name { .. } => "unsafe_name",
+            Error::File { .. } => "file",
+            Error::Hash => "wrong_hash",
+            Error::Objects { .. } => "objects_failed",
+            Error::Catalogue(_) => "catalogue",
+            Error::Nothing { .. } => "nothing_to_send",
+            Error::Search(_) => "session_not_found",
+            Error::Session(_) => "wrong_session",
+            Error::SessionEnded { .. } => "session_ended",
+            Error::Kept { reason, .. } => reason.name(),
+            Error::Full { .. } => "full",
+            Error::AboveMtu { .. } => "above_mtu",
+            Error::UplinkDown { .. } => "uplink_down",
+            Error::Interrupted => "interrupted",
+            Error::TimeOver { .. } => "time_over",
+            Error::Report(_) => "output",
+            Error::Protect(_) => "protect",
+            Error::GroupKey { .. } => "group_key",
+            Error::NotAuthenticated => "not_authenticated",
+            Error::Announce(_) => "announce",
+            Error::Socket { .. } => "socket",
+        }
+    }
+}
+
 /// The first of many objects, a line each.
 fn list(failed: &[(String, ObjectError)]) -> String {
     const SHOWN: usize = 20;

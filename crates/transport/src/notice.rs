@@ -94,6 +94,24 @@ pub enum Notice {
 }
 
 impl Notice {
+    /// Its name for programs, which does not change.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Notice::OtherSender { .. } => "other_sender",
+            Notice::OtherSession { .. } => "other_session",
+            Notice::TurnedAway { .. } => "turned_away",
+            Notice::UplinkDown { .. } => "uplink_down",
+            Notice::UplinkBack { .. } => "uplink_back",
+            Notice::BaseTooFast { .. } => "base_too_fast",
+            Notice::TableRejected { .. } => "table_rejected",
+            Notice::Following => "following",
+            Notice::Overloaded { .. } => "overloaded",
+            Notice::Withdrawn { .. } => "withdrawn",
+            Notice::LeftOut { .. } => "left_out",
+            Notice::NotAnnounced { .. } => "not_announced",
+        }
+    }
+
     /// Whether something is wrong.
     pub fn is_warning(&self) -> bool {
         !matches!(self, Notice::UplinkBack { .. } | Notice::Following)

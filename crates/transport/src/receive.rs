@@ -26,7 +26,7 @@ use layercast_protocols::registry::Protocol;
 
 use crate::disk::Folder;
 use crate::error::Error;
-use crate::host::{Interface, ReceiverCounters, ReceiverHost};
+use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
 
@@ -97,6 +97,8 @@ pub enum ReceiveEvent<'a> {
     Session(&'a Session),
     /// Twice a second, and when all is complete.
     Progress(&'a ReceiveProgress),
+    /// The receiver decided or noticed something: so long after the start, with what it believed of its path.
+    Trace(StdDuration, &'a ReceiverNote, &'a Estimates),
     /// Something happened to an object.
     Object(&'a ReceptionEvent),
     /// Something that the operator should know.
@@ -156,10 +158,12 @@ fn sessions(
         if let Some(key) = &options.group_key {
             host.protect(key);
         }
+        host.keep_log();
         host.start()?;
         let outcome = running.run(&mut host, &mut breaker, say);
         // In any case leave the session properly.
         let _ = host.stop();
+        running.say_trace(&mut host, say);
         match outcome? {
             Outcome::Complete(progress) => return Ok((host, *progress)),
             Outcome::Moved => {

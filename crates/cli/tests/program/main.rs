@@ -10,6 +10,7 @@ mod command_line;
 mod emulate;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod emulated;
+mod explain;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
@@ -25,6 +26,8 @@ mod sweep;
 mod transfer;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod units;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod watch;
 
 use std::fs;
 use std::path::{Path, PathBuf};

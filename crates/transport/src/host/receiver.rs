@@ -176,6 +176,11 @@ impl ReceiverHost {
         self.memberships.log.get_or_insert_default();
     }
 
+    /// Whether the log has anything.
+    pub fn has_log(&self) -> bool {
+        self.memberships.log.as_ref().is_some_and(|log| !log.is_empty())
+    }
+
     /// The log since the last call.
     pub fn drain_log(&mut self) -> impl Iterator<Item = ReceiverNote> {
         self.memberships.log.iter_mut().flat_map(|log| log.drain(..))

@@ -104,6 +104,7 @@ impl<'a> Running<'a> {
                 }
                 Ok(())
             })?;
+            self.say_trace(host, say);
             let worked = failure.map_or_else(|| self.reception.work(), Err);
             self.say_objects(say);
             is_busy = worked.map_err(|error| self.failed(error))?;
@@ -163,6 +164,14 @@ impl<'a> Running<'a> {
     /// Reports what happened to objects.
     pub(super) fn say_objects(&mut self, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
         self.reception.drain_events().for_each(|event: ReceptionEvent| say(&ReceiveEvent::Object(&event)));
+    }
+
+    /// Reports what the receiver decided and noticed.
+    pub(super) fn say_trace(&self, host: &mut ReceiverHost, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+        if host.has_log() {
+            let (elapsed, estimates) = (self.begin.elapsed(), host.estimates());
+            host.drain_log().for_each(|note| say(&ReceiveEvent::Trace(elapsed, &note, &estimates)));
+        }
     }
 
     /// Waits, and looks for an interruption.

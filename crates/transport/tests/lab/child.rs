@@ -94,7 +94,7 @@ pub(crate) fn play(role: &str) {
                 ReceiveEvent::Progress(report) => print(report),
                 ReceiveEvent::Notice(notice) => println!("NOTICE {notice}"),
                 ReceiveEvent::Object(event) => println!("OBJECT {event:?}"),
-                ReceiveEvent::Session(_) => {}
+                ReceiveEvent::Session(_) | ReceiveEvent::Trace(..) => {}
             };
             match receive(&options, &stop, &mut say) {
                 Ok(report) => println!("RECEIVED IN {:.1} {report:?}", report.elapsed.as_secs_f64()),

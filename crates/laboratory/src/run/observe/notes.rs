@@ -1,75 +1,31 @@
 //! `notes.jsonl`: the events and trace events of receivers, one per line.
 
 use layercast_core::family::Family;
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use layercast_core::contract::TraceEvent;
 use layercast_core::units::Time;
 use layercast_simulator::{ReceiverEntry, ReceiverEvent};
-use serde::Serialize;
 
 use super::super::world::{World, WorldFlowId};
+use crate::results::note::{Belief, Note, NoteLine};
 use crate::results::{ResultsError, partial_name};
 use crate::scenario::Scenario;
 
-/// One line. The order of the fields is that of the file.
-#[derive(Debug, Serialize)]
-struct Line<'a> {
-    replication: u32,
-    time_s: f64,
-    flow: &'a str,
-    #[serde(flatten)]
-    what: What,
-}
-
-/// What happened, under the name that `event` has in the file.
-#[derive(Debug, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-enum What {
-    Join { channel: u16 },
-    Leave { channel: u16 },
-    LevelChanged { from: i32, to: i32, cause: String },
-    LossEvent { layer: u16, first_lost: u64 },
-    SlowStartEnded { level: i32 },
-    JoinAttempt { to: i32, joined: bool },
-    FirstRoundTrip { rtt_ms: f64 },
-    Resynchronised { layer: u16 },
-    Silent { waited_s: f64 },
-    LateLeave { channel: u16, since_leave_s: f64 },
-    LeftBehind { child: u32, waited_s: f64 },
-    SessionEnded,
-}
-
-impl From<ReceiverEvent> for What {
-    fn from(event: ReceiverEvent) -> What {
-        let note = match event {
-            ReceiverEvent::Join(channel) => return What::Join { channel: channel.0 },
-            ReceiverEvent::Leave(channel) => return What::Leave { channel: channel.0 },
-            ReceiverEvent::Trace(note) => note,
-        };
-        match note {
-            TraceEvent::LevelChanged { from, to, cause } => {
-                What::LevelChanged { from: from.as_number(), to: to.as_number(), cause: cause.to_string() }
-            }
-            TraceEvent::LossEvent { layer, first_lost } => {
-                What::LossEvent { layer: layer.0, first_lost: first_lost.0 }
-            }
-            TraceEvent::SlowStartEnded { level } => What::SlowStartEnded { level: level.as_number() },
-            TraceEvent::JoinAttempt { to, joined } => What::JoinAttempt { to: to.as_number(), joined },
-            TraceEvent::FirstRoundTrip { rtt } => What::FirstRoundTrip { rtt_ms: rtt.as_secs_f64() * 1e3 },
-            TraceEvent::Resynchronised { layer } => What::Resynchronised { layer: layer.0 },
-            TraceEvent::Silent { waited } => What::Silent { waited_s: waited.as_secs_f64() },
-            TraceEvent::LateLeave { channel, since_leave } => {
-                What::LateLeave { channel: channel.0, since_leave_s: since_leave.as_secs_f64() }
-            }
-            TraceEvent::LeftBehind { child, waited } => {
-                What::LeftBehind { child: child.0, waited_s: waited.as_secs_f64() }
-            }
-            TraceEvent::SessionEnded => What::SessionEnded,
-        }
+fn note(event: ReceiverEvent) -> Note {
+    match event {
+        ReceiverEvent::Join(channel) => Note::Join { channel: channel.0 },
+        ReceiverEvent::Leave(channel) => Note::Leave { channel: channel.0 },
+        ReceiverEvent::Trace(event) => Note::of(event, Belief::default()),
     }
+}
+
+fn write(writer: &mut impl Write, replication: u32, at: Time, flow: &str, what: Note) -> io::Result<()> {
+    let line = NoteLine { replication, time_s: at.as_secs_f64(), flow: Cow::Borrowed(flow), what };
+    serde_json::to_writer(&mut *writer, &line).map_err(io::Error::from)?;
+    writer.write_all(b"\n")
 }
 
 /// The notes of one replication, being written to a file of its own: replications run side by side.
@@ -97,7 +53,15 @@ impl NoteFile {
         let file =
             File::create(&path).map_err(|source| ResultsError::Write { path: path.clone(), source })?;
         let flows = scenario.flow_names().into_iter().map(|flow| flow.name).collect();
-        Ok(NoteFile { path, number, flows, writer: BufWriter::new(file), entries: Vec::new() })
+        let mut notes = NoteFile { path, number, flows, writer: BufWriter::new(file), entries: Vec::new() };
+        for session in &scenario.sessions {
+            let what = Note::session(session.protocol.name(), &session.layers, None);
+            for receiver in &session.receivers {
+                write(&mut notes.writer, number, Time::ZERO, &receiver.flow, what.clone())
+                    .map_err(|source| ResultsError::Write { path: notes.path.clone(), source })?;
+            }
+        }
+        Ok(notes)
     }
 
     pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) -> Result<(), ResultsError> {
@@ -110,14 +74,11 @@ impl NoteFile {
         }
         // The sort is stable, so what a flow did at one moment stays in its order.
         self.entries.sort_by_key(|&(at, flow, _)| (at, flow));
-        for (at, flow, event) in self.entries.drain(..) {
-            let name = self.flows.get(flow).map_or("", String::as_str);
-            let line =
-                Line { replication: self.number, time_s: at.as_secs_f64(), flow: name, what: event.into() };
-            serde_json::to_writer(&mut self.writer, &line)
-                .map_err(io::Error::from)
-                .and_then(|()| self.writer.write_all(b"\n"))
-                .map_err(|source| ResultsError::Write { path: self.path.clone(), source })?;
+        let NoteFile { path, number, flows, writer, entries } = self;
+        for (at, flow, event) in entries.drain(..) {
+            let name = flows.get(flow).map_or("", String::as_str);
+            write(writer, *number, at, name, note(event))
+                .map_err(|source| ResultsError::Write { path: path.clone(), source })?;
         }
         Ok(())
     }
