@@ -16,6 +16,9 @@ use crate::announcing::{ANNOUNCEMENT_MAX, ntp_now_s};
 use crate::error::Error;
 use crate::host::{Clock, Inbox, Interface, open_group};
 
+/// Gets what an announcement has changed in the directory, or why it has not, and the address that it came from.
+pub type Say<'a> = dyn FnMut(&Directory, &Result<Change, Refusal>, IpAddr) + 'a;
+
 /// The members of the groups of announcements, and what they have received.
 #[derive(Debug)]
 pub struct Listener {
@@ -53,16 +56,12 @@ impl Listener {
         Ok(Listener { sockets, inbox: Inbox::new(ANNOUNCEMENT_MAX), clock, directory })
     }
 
-    /// Waits for announcements, for as long as `most`, and takes in those that are there. `say` gets what each has
-    /// changed, or why it has not, and the address that it came from.
+    /// Waits for announcements, for as long as `most`, and takes in those that are there. `say` gets
+    /// each.
     ///
     /// # Errors
     /// If a socket cannot be read.
-    pub fn wait(
-        &mut self,
-        most: Duration,
-        say: &mut dyn FnMut(&Directory, &Result<Change, Refusal>, IpAddr),
-    ) -> Result<(), Error> {
+    pub fn wait(&mut self, most: Duration, say: &mut Say<'_>) -> Result<(), Error> {
         self.directory.expire(self.clock.now());
         let mut waits: Vec<_> =
             self.sockets.iter().map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN)).collect();
