@@ -9,6 +9,10 @@ mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod doctor;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod doctor_arguments;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod emulate;
 #[cfg(not(all(feature = "emulator", target_os = "linux")))]
@@ -80,6 +84,8 @@ fn main() -> ExitCode {
         Command::Receive(receive) => transfer::receive(receive),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Key(arguments) => key::key(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Doctor(arguments) => doctor::doctor(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
     };

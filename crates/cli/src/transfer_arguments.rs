@@ -126,7 +126,7 @@ pub(crate) struct Receive {
 }
 
 /// A group with its port, or with the usual one.
-fn group(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn group(text: &str) -> Result<SocketAddr, String> {
     let alone = text.parse().map(|address| SocketAddr::new(address, DATA_PORT));
     let group: SocketAddr = text.parse().or(alone).map_err(|_| {
         "an address of IPv4 or IPv6, with a port or without, such as 239.1.2.0:5500 or [ff15::1:0]:5500"

@@ -76,7 +76,7 @@ pub enum Error {
         option: String,
     },
     /// No valid packet arrived for too long.
-    #[error("no valid packet from {group} for {} s. {reasons}", waited.as_secs())]
+    #[error("no valid packet from {group} for {} s. {reasons}. `layercast doctor --group {group}` looks for the cause", waited.as_secs())]
     Silent {
         /// The base group.
         group: SocketAddr,
