@@ -96,6 +96,7 @@ pub(crate) fn failure(error: Error) -> Failure {
             | Error::FileExists { .. }
             | Error::Catalogue(_)
             | Error::Nothing { .. }
+            | Error::State { .. }
             | Error::Option { .. }
             | Error::Agreed { .. }
             | Error::AboveMtu { .. }
@@ -133,6 +134,8 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         packet: arguments.packet,
         ttl: arguments.ttl,
         ends,
+        follow: arguments.follow,
+        state: arguments.state.clone(),
         seed: None,
     };
     let stop = stop_flag()?;

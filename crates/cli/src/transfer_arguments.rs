@@ -65,6 +65,14 @@ pub(crate) struct Send {
     #[arg(long, value_name = "N")]
     pub(crate) until_complete: Option<usize>,
 
+    /// Send changes too: files that are new, have another content or are gone, looked for every 2 s
+    #[arg(long)]
+    pub(crate) follow: bool,
+
+    /// Keep in this file how far sending is: a sender that is started again with it goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+
     /// Write the session description to this file, for receivers that cannot learn it from the group
     #[arg(long, value_name = "FILE")]
     pub(crate) describe: Option<PathBuf>,

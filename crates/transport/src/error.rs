@@ -143,6 +143,14 @@ pub enum Error {
     /// What was to be sent cannot be.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
+    /// The state of an earlier sender cannot be used.
+    #[error("the state in {} cannot be used: {reason}", path.display())]
+    State {
+        /// Its file.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// There is nothing to send.
     #[error("there is nothing to send: {}", path.display())]
     Nothing {

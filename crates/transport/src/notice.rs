@@ -86,12 +86,31 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// Files changed while they were followed.
+    Changed {
+        /// How many are new or have another content.
+        added: usize,
+        /// How many are gone.
+        removed: usize,
+    },
+    /// Changes cannot be followed now.
+    NotFollowed {
+        /// Why.
+        reason: String,
+    },
+    /// The state of the sender cannot be written.
+    StateNotWritten {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Notice {
     /// Whether something is wrong.
     pub fn is_warning(&self) -> bool {
-        !matches!(self, Notice::UplinkBack { .. } | Notice::Following)
+        !matches!(self, Notice::UplinkBack { .. } | Notice::Following | Notice::Changed { .. })
     }
 }
 
@@ -157,6 +176,17 @@ impl fmt::Display for Notice {
                 if *vanished { "vanished" } else { "changed" }
             ),
             Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
+            Notice::Changed { added, removed } => {
+                write!(f, "{added} files are new or changed, {removed} are gone")
+            }
+            Notice::NotFollowed { reason } => {
+                write!(f, "{reason}: until this passes, changes are not followed and nothing is removed")
+            }
+            Notice::StateNotWritten { path, reason } => write!(
+                f,
+                "the state cannot be written to {}: {reason}; a sender that is started again would repeat symbols",
+                path.display()
+            ),
         }
     }
 }

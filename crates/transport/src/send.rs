@@ -1,8 +1,10 @@
 //! Sending files.
 
 mod files;
+mod follow;
 mod neighbours;
 mod scan;
+mod state;
 mod store;
 
 use std::collections::HashSet;
@@ -29,7 +31,9 @@ use layercast_delivery::session::{Session, SessionError, whole_rates};
 
 pub use files::Files;
 
+use follow::Follower;
 use neighbours::Neighbours;
+use state::{Saved, Writer};
 
 /// The interval of progress reports and of checks of the files.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
@@ -66,6 +70,10 @@ pub struct SendOptions {
     pub ttl: u8,
     /// When to stop.
     pub ends: Ends,
+    /// Whether changes of the files are sent too.
+    pub follow: bool,
+    /// Where the state is kept with which a sender goes on that is started again.
+    pub state: Option<PathBuf>,
     /// The seed of the source's random numbers; any if none.
     pub seed: Option<u64>,
 }
@@ -156,11 +164,15 @@ pub fn send(
     let interface = Interface::find(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let session = description(options, interface.address)?;
-    let found = files::find(paths, stop, say)?;
+    let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
+    let found = files::find(paths, &saved, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
-    let mut files = Files::new(found, host.session(), &options.ends)?;
+    let mut files = Files::new(&found, host.session(), &options.ends, &saved, options.follow)?;
+    let mut writer = options.state.as_deref().map(|path| Writer::start(path, &files)).transpose()?;
+    let follower = options.follow.then(|| Follower::start(paths, &found)).transpose()?;
+    drop((found, saved));
     let mut neighbours = Neighbours::open(&interface, host.session());
     say(&SendEvent::Ready(host.session(), files.objects()));
 
@@ -189,10 +201,19 @@ pub fn send(
             say(&SendEvent::Progress(&report));
             neighbours.look(&clock, say);
             turned_away(&mut host, options, say);
+            if let Some(notice) = writer.as_mut().and_then(|writer| writer.look(now, &files)) {
+                say(&SendEvent::Notice(&notice));
+            }
             if let Some(stopped) = stopped {
+                if let Some(notice) = writer.and_then(|writer| writer.finish(&files)) {
+                    say(&SendEvent::Notice(&notice));
+                }
                 host.stop(&mut files)?;
                 let withdrawn = files.withdrawn();
                 return Ok(Sent { stopped, progress: report, completed: completed.addresses, withdrawn });
+            }
+            if let Some(changes) = follower.as_ref().and_then(Follower::take) {
+                files.change(&changes, say)?;
             }
             if let Err(error) = files.check(say) {
                 // Receivers cannot complete what is gone: announce the end of the session.

@@ -74,6 +74,8 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         packet: Size::from_bytes(1000),
         ttl: 1,
         ends,
+        follow: false,
+        state: None,
         seed: Some(u64::from(number) + 1),
     }
 }

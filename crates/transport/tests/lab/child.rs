@@ -41,6 +41,8 @@ pub(crate) fn play(role: &str) {
                 packet: Size::from_bytes(1000),
                 ttl: 4,
                 ends: Ends::default(),
+                follow: false,
+                state: None,
                 seed: None,
             };
             let outcome = send(&[PathBuf::from(file)], &options, &stop, &mut |event| match event {
