@@ -34,6 +34,8 @@ mod key_arguments;
 mod list;
 mod log;
 mod observe;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod on_complete;
 mod output;
 mod package;
 mod package_arguments;

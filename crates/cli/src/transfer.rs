@@ -18,6 +18,7 @@ use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress
 use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
+use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
 
@@ -275,7 +276,11 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         known,
         interface: arguments.interface.clone(),
         into: arguments.into.clone(),
-        settings: ReceptionSettings { replace: arguments.replace, mirror: false },
+        settings: ReceptionSettings {
+            replace: arguments.replace || arguments.mirror,
+            mirror: arguments.mirror,
+        },
+        keep_going: arguments.mirror || arguments.keep_going,
         start_within: duration(arguments.start_within.unwrap_or(arguments.patience)),
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
@@ -285,6 +290,8 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
+    let command = arguments.on_complete.as_deref();
+    let command = command.map(|command| OnComplete::start(command, &options.into, &stop)).transpose()?;
     let outcome = receive::receive(&options, &stop, &mut |event| match event {
         ReceiveEvent::Session(_) => bar.set_message("waiting for the first packets"),
         ReceiveEvent::Progress(progress) => {
@@ -293,6 +300,9 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
             bar.set_message(receiving(progress));
         }
         ReceiveEvent::Object(event) => {
+            if let (ReceptionEvent::Complete { path, length }, Some(command)) = (event, &command) {
+                command.file(path, *length);
+            }
             if let Some(text) = object(event) {
                 bar.suspend(|| complain(&text));
             }
@@ -300,20 +310,46 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         ReceiveEvent::Notice(notice) => note(&bar, notice),
     });
     bar.finish_and_clear();
-    let progress = outcome.map_err(failure)?;
+    let failed = command.map_or(0, OnComplete::finish);
+    let outcome = match outcome {
+        Err(error) if options.keep_going && is_stopped(&error) => {
+            bar.suspend(|| complain(&format!("note: stopped: {error}")));
+            None
+        }
+        outcome => Some(outcome.map_err(failure)?),
+    };
+    if let Some(progress) = outcome {
+        print(&received(&progress, &options))?;
+    }
+    match failed {
+        0 => Ok(()),
+        count => Err(Failure::Other(anyhow::anyhow!("the command of --on-complete failed {count} times"))),
+    }
+}
+
+/// Whether a service ended as it was asked to.
+fn is_stopped(error: &Error) -> bool {
+    match error {
+        Error::Kept { reason, .. } => is_stopped(reason),
+        error => matches!(error, Error::Interrupted | Error::TimeOver { .. }),
+    }
+}
+
+/// What was received.
+fn received(progress: &ReceiveProgress, options: &ReceiveOptions) -> String {
     let mean = progress.objects.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
     let what = match &progress.name {
         Some(name) => options.into.join(name).display().to_string(),
         None => format!("{} files in {}", progress.objects.complete, options.into.display()),
     };
-    Ok(print(&format!(
+    format!(
         "{what}: complete, {}. {} bytes in {:.0} s, {} on average, {} blocks decoded\n",
         if progress.objects.complete == 1 { "hash right" } else { "hashes right" },
         progress.objects.bytes,
         progress.elapsed.as_secs_f64(),
         rounded(mean),
         progress.assembly.decoded,
-    ))?)
+    )
 }
 
 /// What an operator should know of an object while others are received; its end is in the result.

@@ -112,6 +112,20 @@ pub(crate) struct Receive {
     #[arg(long)]
     pub(crate) replace: bool,
 
+    /// Keep the directory in step with the sender: replace changed files and remove those that the sender no longer
+    /// has, if this command put them there; goes on as with --keep-going
+    #[arg(long)]
+    pub(crate) mirror: bool,
+
+    /// Go on after the end of a session and after errors that may pass, until interrupted (exit status 0)
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// Run a command by `sh -c` for each file that was put in its place, one at a time, with LAYERCAST_PATH,
+    /// LAYERCAST_NAME and LAYERCAST_LENGTH in its environment; its failure is one of this command (exit status 1)
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) on_complete: Option<String>,
+
     /// Give up when no session was found after this time [default: that of --patience]
     #[arg(long, value_name = "TIME")]
     pub(crate) start_within: Option<Duration>,

@@ -16,6 +16,7 @@ pub mod listing;
 pub mod memory;
 pub mod object;
 pub mod packet;
+pub mod placed;
 pub mod placing;
 pub mod reception;
 pub mod search;

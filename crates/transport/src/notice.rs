@@ -86,6 +86,18 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// A service waits for the next session.
+    Waiting {
+        /// Whether the source ended the last one; otherwise it is silent.
+        ended: bool,
+    },
+    /// A service tries again after an error.
+    Retrying {
+        /// The error.
+        reason: String,
+        /// In so long.
+        pause: Duration,
+    },
     /// Files changed while they were followed.
     Changed {
         /// How many are new or have another content.
@@ -110,7 +122,13 @@ pub enum Notice {
 impl Notice {
     /// Whether something is wrong.
     pub fn is_warning(&self) -> bool {
-        !matches!(self, Notice::UplinkBack { .. } | Notice::Following | Notice::Changed { .. })
+        !matches!(
+            self,
+            Notice::UplinkBack { .. }
+                | Notice::Following
+                | Notice::Changed { .. }
+                | Notice::Waiting { ended: true }
+        )
     }
 }
 
@@ -176,6 +194,13 @@ impl fmt::Display for Notice {
                 if *vanished { "vanished" } else { "changed" }
             ),
             Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
+            Notice::Waiting { ended } => {
+                let why = if *ended { "the session has ended" } else { "the session is silent" };
+                write!(f, "{why}: waiting for the next one")
+            }
+            Notice::Retrying { reason, pause } => {
+                write!(f, "{reason}: trying again in {} s", pause.as_secs())
+            }
             Notice::Changed { added, removed } => {
                 write!(f, "{added} files are new or changed, {removed} are gone")
             }

@@ -65,6 +65,7 @@ pub(crate) fn play(role: &str) {
                 interface: None,
                 into: PathBuf::from(into),
                 settings: ReceptionSettings { replace: true, mirror: false },
+                keep_going: false,
                 start_within: Duration::from_secs(20),
                 patience: Duration::from_secs(20),
                 within: None,
