@@ -17,6 +17,8 @@ mod objects;
 mod package;
 mod refusals;
 mod scoreboard;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod service;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;

@@ -2,7 +2,7 @@
 //! and the files that they leave.
 
 #[path = "../../../transport/tests/lo/mod.rs"]
-mod lo;
+pub(super) mod lo;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -12,19 +12,19 @@ use std::process::{Child, Command, Output, Stdio};
 use super::{layercast, scratch, text};
 use lo::works_here;
 
-fn transfer(arguments: &[&str]) -> Command {
+pub(super) fn transfer(arguments: &[&str]) -> Command {
     let mut command = layercast(arguments);
     command.args(["--interface", "127.0.0.1"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
 /// The group of a test; each has its own, and its own port in each run.
-fn group(number: u8) -> String {
+pub(super) fn group(number: u8) -> String {
     format!("239.255.79.{number}:{}", 20_000 + std::process::id() % 20_000)
 }
 
 /// An empty directory of a test's own, with a file of this length.
-fn with_file(name: &str, length: usize) -> (PathBuf, String) {
+pub(super) fn with_file(name: &str, length: usize) -> (PathBuf, String) {
     let directory = scratch(&format!("transfer-{name}"));
     fs::create_dir(directory.join("into")).expect("the directory for tests can be made");
     let file = directory.join("a file");
@@ -34,7 +34,7 @@ fn with_file(name: &str, length: usize) -> (PathBuf, String) {
 }
 
 /// Starts a sender and waits until it says what it sends; returns that line too.
-fn start(arguments: &[&str]) -> (Child, String, BufReader<std::process::ChildStdout>) {
+pub(super) fn start(arguments: &[&str]) -> (Child, String, BufReader<std::process::ChildStdout>) {
     let mut child = transfer(arguments).spawn().expect("the program starts");
     let mut stdout = BufReader::new(child.stdout.take().expect("its output"));
     let mut line = String::new();
@@ -42,13 +42,13 @@ fn start(arguments: &[&str]) -> (Child, String, BufReader<std::process::ChildStd
     (child, line, stdout)
 }
 
-fn signal(child: &Child, name: &str) {
+pub(super) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).status();
     assert!(sent.expect("kill").success());
 }
 
 /// The rest of what a sender prints, its errors and its exit status.
-fn ended(
+pub(super) fn ended(
     mut child: Child,
     mut stdout: BufReader<std::process::ChildStdout>,
 ) -> (String, String, Option<i32>) {

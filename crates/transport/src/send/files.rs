@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
-use layercast_delivery::object::Content;
+use layercast_delivery::object::{Coding, Content};
 use layercast_delivery::sender::{Load, Sender, symbol_size};
 use layercast_delivery::session::Session;
 
@@ -165,12 +165,18 @@ impl Files {
         Ok(())
     }
 
-    /// What a sender needs that is started again.
-    pub(super) fn state(&self) -> String {
+    /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
+    /// `reserve` of it, in multiples of all objects' symbols.
+    pub(super) fn state(&self, reserve: f64) -> String {
         text(self.sender.catalogue().objects().filter_map(|object| {
-            let Content::File { sha256: Some(hash), .. } = object.content else { return None };
+            let Content::File { sha256: Some(hash), coding } = object.content else { return None };
             let fingerprint = self.store.fingerprint(object.toi)?;
-            let reached = self.sender.carousel().reached(object.toi).collect();
+            let ahead = |block: u8| match coding {
+                Coding::RaptorQ(oti) => (reserve * f64::from(oti.block_symbols(block))).ceil() as u32,
+                Coding::NoCode(_) => 0,
+            };
+            let reached = self.sender.carousel().reached(object.toi).zip(0..=u8::MAX);
+            let reached = reached.map(|(esi, block)| esi.saturating_add(ahead(block))).collect();
             Some(Entry { name: &object.path, hash, fingerprint, reached })
         }))
     }
