@@ -66,7 +66,7 @@ pub(crate) struct Send {
     pub(crate) until_complete: Option<usize>,
 
     /// Send changes too: files that are new, have another content or are gone, looked for every 2 s
-    #[arg(long)]
+    #[arg(long, conflicts_with = "until_complete")]
     pub(crate) follow: bool,
 
     /// Keep in this file how far sending is: a sender that is started again with it goes on from there

@@ -78,7 +78,7 @@ impl fmt::Display for Finding {
             Verdict::Wrong => "WRONG",
         };
         write!(f, "{verdict}  {}", self.text)?;
-        if self.remedy.is_empty() { Ok(()) } else { write!(f, ": {}", self.remedy) }
+        if self.remedy.is_empty() { Ok(()) } else { write!(f, "; remedy: {}", self.remedy) }
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_finding_is_a_line_with_its_remedy() {
         assert_eq!(Finding::fine("a").to_string(), "fine   a");
-        assert_eq!(Finding::wrong("no b", "do c").to_string(), "WRONG  no b: do c");
+        assert_eq!(Finding::wrong("no b", "do c").to_string(), "WRONG  no b; remedy: do c");
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub enum Notice {
     },
     /// A service waits for the next session.
     Waiting {
-        /// Whether the source ended the last one; otherwise it is silent.
+        /// Whether the source ended the last one; otherwise there is silence.
         ended: bool,
     },
     /// A service tries again after an error.
@@ -194,10 +194,11 @@ impl fmt::Display for Notice {
                 if *vanished { "vanished" } else { "changed" }
             ),
             Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
-            Notice::Waiting { ended } => {
-                let why = if *ended { "the session has ended" } else { "the session is silent" };
-                write!(f, "{why}: waiting for the next one")
-            }
+            Notice::Waiting { ended: true } => write!(f, "the session has ended: waiting for the next one"),
+            Notice::Waiting { ended: false } => write!(
+                f,
+                "no packet of a session arrives: waiting for one (`layercast doctor` looks for the cause)"
+            ),
             Notice::Retrying { reason, pause } => {
                 write!(f, "{reason}: trying again in {} s", pause.as_secs())
             }

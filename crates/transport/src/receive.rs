@@ -138,9 +138,6 @@ fn sessions(
     say: &mut dyn FnMut(&ReceiveEvent<'_>),
 ) -> Result<(ReceiverHost, ReceiveProgress), Error> {
     let mut wait = Wait { not: None, patience: running.options.start_within };
-    if running.options.keep_going {
-        wait.patience = StdDuration::MAX;
-    }
     let mut breaker = Breaker::default();
     loop {
         let error = match session(running, interface, seed, wait, &mut breaker, say) {

@@ -165,7 +165,7 @@ mod tests {
             of_flags("eth0", address, flags).iter().map(ToString::to_string).collect()
         };
         assert!(lines(up | running | multicast).iter().all(|line| line.starts_with("fine")));
-        assert_eq!(lines(multicast)[0], "WRONG  eth0 is down: ip link set eth0 up");
+        assert_eq!(lines(multicast)[0], "WRONG  eth0 is down; remedy: ip link set eth0 up");
         assert!(lines(up | multicast)[0].contains("no carrier"));
         assert!(lines(up | running)[1].contains("ip link set eth0 multicast on"));
         assert!(lines(up | running | InterfaceFlags::IFF_LOOPBACK)[1].starts_with("note"));

@@ -60,7 +60,7 @@ impl Saved {
             Some(HEAD) => {}
             Some(other) if other.starts_with("layercast send state ") => {
                 return Err(format!(
-                    "its version, `{other}`, is not known here: use the program that wrote it"
+                    "its version, `{other}`, is not known here: use the program that wrote it; it is left as it is"
                 ));
             }
             _ => return Err(FOREIGN.to_owned()),
