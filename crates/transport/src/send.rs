@@ -6,6 +6,7 @@ mod neighbours;
 mod scan;
 mod state;
 mod store;
+mod writer;
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -33,7 +34,8 @@ pub use files::Files;
 
 use follow::Follower;
 use neighbours::Neighbours;
-use state::{Saved, Writer};
+use state::Saved;
+use writer::Writer;
 
 /// The interval of progress reports and of checks of the files.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);

@@ -11,7 +11,7 @@ use layercast_delivery::sender::{Load, Sender, symbol_size};
 use layercast_delivery::session::Session;
 
 use super::follow::Changes;
-use super::scan::{FoundItem, hashed, scan};
+use super::scan::{Found, FoundItem, hashed, scan};
 use super::state::{Entry, Saved, text};
 use super::store::Store;
 use super::{Ends, SendEvent};
@@ -25,9 +25,6 @@ const NTP_OFFSET_S: u64 = 2_208_988_800;
 const TABLE_VALID_S: u64 = 365 * 24 * 3600;
 /// How many files are checked at once.
 const CHECKS: usize = 512;
-
-/// Files, with their hashes.
-pub(super) type Found = Vec<(FoundItem, Item)>;
 
 /// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left.
 pub(super) fn find(

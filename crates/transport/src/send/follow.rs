@@ -11,8 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::files::Found;
-use super::scan::{Fingerprint, FoundItem, hashed, scan};
+use super::scan::{Fingerprint, Found, FoundItem, hashed, scan};
 use crate::error::Error;
 use crate::notice::Notice;
 

@@ -73,6 +73,9 @@ impl FoundItem {
     }
 }
 
+/// Files, with their hashes.
+pub(crate) type Found = Vec<(FoundItem, Item)>;
+
 /// Finds the files in paths. A folder keeps its name, unless its path ends with `/`, `.` or `..`; then its content is
 /// sent without it. Links to files of the same folder are sent as files; other links, pipes and devices are left out,
 /// with a notice.
