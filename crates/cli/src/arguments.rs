@@ -94,6 +94,9 @@ pub(crate) enum Command {
     /// Make, show and use keys, so that receivers know who sends
     #[cfg(all(feature = "transport", target_os = "linux"))]
     Key(crate::key_arguments::Key),
+    /// Check what keeps multicast from being sent or received here, with remedies; exit status 1 if something is wrong
+    #[cfg(all(feature = "transport", target_os = "linux"))]
+    Doctor(crate::doctor_arguments::Doctor),
     /// Print the completions of a shell
     Completions(Completions),
     /// Write the manual pages

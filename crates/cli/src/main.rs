@@ -9,6 +9,10 @@ mod commands;
 mod compare;
 mod design;
 mod design_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod doctor;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod doctor_arguments;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod emulate;
 #[cfg(not(all(feature = "emulator", target_os = "linux")))]
@@ -40,6 +44,8 @@ mod measures;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod metrics;
 mod observe;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod on_complete;
 mod output;
 mod package;
 mod package_arguments;
@@ -104,6 +110,7 @@ fn main() -> ExitCode {
         Command::Key(arguments) => key::key(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Sessions(arguments) => sessions::sessions(arguments),
+        Command::Doctor(arguments) => doctor::doctor(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
     };

@@ -22,6 +22,7 @@ use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
 use crate::finding;
+use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::transfer_arguments::{Receive, Send};
 use crate::transport_failure::{failure, is_input};
@@ -125,6 +126,8 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         ttl: arguments.ttl,
         ends,
         group_key: group_key(arguments.group_key.as_deref())?,
+        follow: arguments.follow,
+        state: arguments.state.clone(),
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
         is_announced: finding::is_announced(arguments),
@@ -264,7 +267,11 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         known: finding::known(arguments, &stop)?,
         interface: arguments.interface.clone(),
         into: arguments.into.clone(),
-        settings: ReceptionSettings { replace: arguments.replace, mirror: false },
+        settings: ReceptionSettings {
+            replace: arguments.replace || arguments.mirror,
+            mirror: arguments.mirror,
+        },
+        keep_going: arguments.mirror || arguments.keep_going,
         start_within: duration(arguments.start_within.unwrap_or(arguments.patience)),
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
@@ -274,6 +281,8 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     };
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
+    let command = arguments.on_complete.as_deref();
+    let command = command.map(|command| OnComplete::start(command, &options.into, &stop)).transpose()?;
     let mut watch = Watch::begin("receiver", &arguments.watching, arguments.trace.as_ref())?;
     let mut view = View::default();
     let outcome = receive::receive(&options, &stop, &mut |event| {
@@ -292,6 +301,9 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
             }
             ReceiveEvent::Trace(at, note, estimates) => view.decided(*at, note, estimates),
             ReceiveEvent::Object(event) => {
+                if let (ReceptionEvent::Complete { path, length }, Some(command)) = (event, &command) {
+                    command.file(path, *length);
+                }
                 if let Some(text) = object(event) {
                     bar.suspend(|| complain(&text));
                 }
@@ -301,23 +313,46 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     watch.received(&outcome, status(&outcome));
-    let progress = outcome.map_err(failure)?;
-    if watch.is_json() {
-        return Ok(());
+    let failed = command.map_or(0, OnComplete::finish);
+    let outcome = match outcome {
+        Err(error) if options.keep_going && is_stopped(&error) => {
+            bar.suspend(|| complain(&format!("note: stopped: {error}")));
+            None
+        }
+        outcome => Some(outcome.map_err(failure)?),
+    };
+    if let Some(progress) = outcome.filter(|_| !watch.is_json()) {
+        print(&received(&progress, &options))?;
     }
+    match failed {
+        0 => Ok(()),
+        count => Err(Failure::Other(anyhow::anyhow!("the command of --on-complete failed {count} times"))),
+    }
+}
+
+/// Whether a service ended as it was asked to.
+fn is_stopped(error: &Error) -> bool {
+    match error {
+        Error::Kept { reason, .. } => is_stopped(reason),
+        error => matches!(error, Error::Interrupted | Error::TimeOver { .. }),
+    }
+}
+
+/// What was received.
+fn received(progress: &ReceiveProgress, options: &ReceiveOptions) -> String {
     let mean = progress.objects.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
     let what = match &progress.name {
         Some(name) => options.into.join(name).display().to_string(),
         None => format!("{} files in {}", progress.objects.complete, options.into.display()),
     };
-    Ok(print(&format!(
+    format!(
         "{what}: complete, {}. {} bytes in {:.0} s, {} on average, {} blocks decoded\n",
         if progress.objects.complete == 1 { "hash right" } else { "hashes right" },
         progress.objects.bytes,
         progress.elapsed.as_secs_f64(),
         rounded(mean),
         progress.assembly.decoded,
-    ))?)
+    )
 }
 
 /// What an operator should know of an object while others are received; its end is in the result.

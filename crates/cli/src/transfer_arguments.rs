@@ -69,6 +69,14 @@ pub(crate) struct Send {
     #[arg(long, value_name = "FILE")]
     pub(crate) group_key: Option<PathBuf>,
 
+    /// Send changes too: files that are new, have another content or are gone, looked for every 2 s
+    #[arg(long, conflicts_with = "until_complete")]
+    pub(crate) follow: bool,
+
+    /// Keep in this file how far sending is: a sender that is started again with it goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+
     /// Write the session description to this file, for receivers that cannot learn it from the group: as SDP if its name
     /// ends in .sdp; with --key, also FILE.sig
     #[arg(long, value_name = "FILE")]
@@ -144,6 +152,20 @@ pub(crate) struct Receive {
     #[arg(long)]
     pub(crate) replace: bool,
 
+    /// Keep the directory in step with the sender: replace changed files and remove those that the sender no longer
+    /// has, if this command put them there; goes on as with --keep-going
+    #[arg(long)]
+    pub(crate) mirror: bool,
+
+    /// Go on after the end of a session and after errors that may pass, until interrupted (exit status 0)
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
+    /// Run a command by `sh -c` for each file that was put in its place, one at a time, with LAYERCAST_PATH,
+    /// LAYERCAST_NAME and LAYERCAST_LENGTH in its environment; its failure is one of this command (exit status 1)
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) on_complete: Option<String>,
+
     /// Give up when no session was found after this time [default: that of --patience; 45 s at least for announcements]
     #[arg(long, value_name = "TIME")]
     pub(crate) start_within: Option<Duration>,
@@ -196,7 +218,7 @@ pub(crate) struct Watching {
 }
 
 /// A group with its port, or with the usual one.
-fn group(text: &str) -> Result<SocketAddr, String> {
+pub(crate) fn group(text: &str) -> Result<SocketAddr, String> {
     let alone = text.parse().map(|address| SocketAddr::new(address, DATA_PORT));
     let group: SocketAddr = text.parse().or(alone).map_err(|_| {
         "an address of IPv4 or IPv6, with a port or without, such as 239.1.2.0:5500 or [ff15::1:0]:5500"

@@ -29,6 +29,7 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::FileExists { .. }
             | Error::Catalogue(_)
             | Error::Nothing { .. }
+            | Error::State { .. }
             | Error::GroupKey { .. }
             | Error::NotAuthenticated
             | Error::Option { .. }

@@ -167,6 +167,8 @@ impl Catalogue {
                 change.removed.push(toi);
             }
         }
+        // Receivers know from its path that an object is replaced: they keep the file until the new one is there.
+        let gone = change.removed.clone();
         let mut new = BTreeMap::new();
         for item in items {
             if new.insert(item.path.as_str(), ()).is_some() {
@@ -193,7 +195,7 @@ impl Catalogue {
             let all: Vec<u32> = self.objects.keys().copied().collect();
             self.log(&all, &[])?
         } else {
-            self.log(&change.added, &change.removed)?
+            self.log(&change.added, &gone)?
         };
         Ok(change)
     }
@@ -369,7 +371,7 @@ mod tests {
             catalogue.change(&[item("a")], &["b".into(), "nothing".into()], false).expect("a change");
         assert_eq!((change.added, change.removed), (vec![3], vec![2, 1]));
         let last = read(&catalogue.instances()[1]);
-        assert_eq!(last.removed, [2, 1]);
+        assert_eq!(last.removed, [2], "an object that is replaced is not gone");
         for _ in 0..200 {
             catalogue.change(&[item("a")], &[], false).expect("a change");
         }

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod object;
 pub mod packet;
 mod percent;
+pub mod placed;
 pub mod placing;
 pub mod reception;
 pub mod search;

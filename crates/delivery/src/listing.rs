@@ -15,6 +15,11 @@ const LOG_MAX: usize = 1 << 16;
 /// exist: one with a damaged or forged number must not keep a receiver from being complete.
 const FORGOTTEN_AFTER: u64 = 64;
 
+/// A log that may grow has settled after so many packets of the table without a new instance, and so many more for each
+/// instance (CHOICE: a short table takes a quarter of a minute, and that many packets are not lost in a row).
+const SETTLED_PACKETS: u64 = 16;
+const SETTLED_ROUNDS: u64 = 4;
+
 /// The newest instance of the log.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
@@ -29,6 +34,8 @@ pub struct Listing {
     /// Instances that are not complete, and the packet of the table that was the last of each.
     readers: Vec<(TableReader, u64)>,
     packets: u64,
+    /// The number of packets at the last instance that was new.
+    new_at: u64,
     next_reader: usize,
     seen: BTreeSet<u32>,
     newest: Option<Newest>,
@@ -76,6 +83,7 @@ impl Listing {
     }
 
     fn note(&mut self, number: u32, instance: &Instance) {
+        self.new_at = self.packets;
         if self.newest.is_some_and(|newest| ahead(number, newest.number) < 0) {
             return;
         }
@@ -102,6 +110,13 @@ impl Listing {
     /// Whether the whole log is here and its newest instance says that no more follows.
     pub fn is_whole(&self) -> bool {
         self.newest.is_some_and(|newest| newest.complete) && self.has_all()
+    }
+
+    /// Whether all instances are here, as far as can be known of a log that may grow: the whole log came again and
+    /// again, and nothing else.
+    pub fn is_settled(&self) -> bool {
+        let patience = SETTLED_PACKETS + SETTLED_ROUNDS * self.seen.len() as u64;
+        self.has_all() && (self.is_whole() || self.packets - self.new_at >= patience)
     }
 
     /// Whether all instances up to the newest known are here.

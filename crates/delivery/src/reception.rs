@@ -5,7 +5,7 @@
 
 mod object;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::disk::{Disk, Found};
@@ -15,6 +15,7 @@ use crate::object::{
     AssemblyCounters, Content, Entry, Instance, SymbolOutcome, TOI_TABLE, TableError, safe_path,
 };
 use crate::packet::{PayloadId, Repr};
+use crate::placed::Placed;
 use crate::placing::{OWN_FOLDER, identity, remove_partial};
 use object::Object;
 
@@ -34,7 +35,7 @@ const REJECTIONS_MAX: usize = 8;
 pub struct ReceptionSettings {
     /// Files of the same path and other content are replaced.
     pub replace: bool,
-    /// Files that the source removes are removed, if it sent them in this session.
+    /// Files that the source removes or no longer has are removed, if a receiver put them there ([`Placed`]).
     pub mirror: bool,
 }
 
@@ -132,6 +133,10 @@ pub struct Reception<D: Disk> {
     /// The last object of each path, also of those that an earlier session had.
     last_at: BTreeMap<String, Identity>,
     removed: BTreeMap<u32, u32>,
+    /// Files that may be removed, once it is needed.
+    placed: Option<Placed<D::File>>,
+    /// Files that the session no longer has were looked for.
+    is_swept: bool,
     /// Instances that could not be used.
     rejected: usize,
     /// Objects that have work to do.
@@ -156,6 +161,8 @@ impl<D: Disk> Reception<D> {
             path_bytes: 0,
             last_at: BTreeMap::new(),
             removed: BTreeMap::new(),
+            placed: None,
+            is_swept: false,
             rejected: 0,
             busy: Vec::new(),
             in_memory: 0,
@@ -174,6 +181,20 @@ impl<D: Disk> Reception<D> {
         self.paths.clear();
         self.path_bytes = 0;
         self.removed.clear();
+        self.is_swept = false;
+    }
+
+    /// Opens the record of the files that it may remove. Without this it is opened when it is needed.
+    ///
+    /// # Errors
+    /// The disk's error; [`io::ErrorKind::ResourceBusy`] if another receiver keeps this folder.
+    pub fn open_record(&mut self) -> Result<&mut Placed<D::File>, DiskError> {
+        let path = || OWN_FOLDER.to_owned();
+        let placed = match self.placed.take() {
+            Some(placed) => placed,
+            None => Placed::open(&mut self.disk).map_err(|source| DiskError { path: path(), source })?,
+        };
+        Ok(self.placed.insert(placed))
     }
 
     /// Begins with an instance of the table that was read while the session was searched.
@@ -194,7 +215,7 @@ impl<D: Disk> Reception<D> {
             return self.symbol(repr, payload);
         }
         match self.listing.insert(repr, payload) {
-            None => Ok(false),
+            None => self.sweep().map(|()| false),
             Some((number, Ok(instance))) => self.instance(number, instance).map(|()| true),
             Some((_, Err(error))) => {
                 self.rejected += 1;
@@ -308,14 +329,46 @@ impl<D: Disk> Reception<D> {
 
     fn remove(&mut self, toi: u32) -> Result<(), DiskError> {
         let Some(entry) = self.forget(toi) else { return Ok(()) };
-        if self.settings.mirror
-            && matches!(entry.content, Content::File { .. })
-            && safe_path(&entry.path).is_ok()
-        {
-            let gone = self.disk.remove(&entry.path);
-            gone.map_err(|source| DiskError { path: entry.path.clone(), source })?;
+        if self.settings.mirror && matches!(entry.content, Content::File { .. }) {
+            self.remove_file(&entry.path)?;
         }
         self.say(ReceptionEvent::Removed { path: entry.path });
+        Ok(())
+    }
+
+    /// Removes a file, if it is one of the receiver's. Whether it did.
+    fn remove_file(&mut self, path: &str) -> Result<bool, DiskError> {
+        if safe_path(path).is_err() || !self.open_record()?.contains(path) {
+            return Ok(false);
+        }
+        if let Err(error) = self.disk.remove(path) {
+            // The file stays, as does its record.
+            self.say(ReceptionEvent::Failed { path: path.to_owned(), reason: ObjectError::of(&error) });
+            return Ok(false);
+        }
+        let noted = self.open_record()?.removed(path);
+        noted.map(|()| true).map_err(|source| DiskError { path: path.to_owned(), source })
+    }
+
+    /// Removes what the session no longer has, when the whole table is known, and forgets objects of earlier sessions.
+    fn sweep(&mut self) -> Result<(), DiskError> {
+        if !self.settings.mirror || self.is_swept || !self.listing.is_settled() {
+            return Ok(());
+        }
+        self.is_swept = true;
+        let gone: Vec<String> = self.open_record()?.paths().map(str::to_owned).collect();
+        for path in gone.into_iter().filter(|path| !self.paths.contains_key(path)).collect::<Vec<_>>() {
+            if self.remove_file(&path)? {
+                self.say(ReceptionEvent::Removed { path });
+            }
+        }
+        let wanted: BTreeSet<Identity> = self.tois.values().copied().collect();
+        let others: Vec<Identity> =
+            self.objects.keys().filter(|identity| !wanted.contains(*identity)).copied().collect();
+        for identity in others {
+            self.drop_object(identity);
+        }
+        self.last_at.retain(|path, _| self.paths.contains_key(path));
         Ok(())
     }
 
@@ -363,6 +416,11 @@ impl<D: Disk> Reception<D> {
         let memory = object.memory();
         let path = object.entry.path.clone();
         let settings = self.settings;
+        if settings.mirror && object.may_be_placed() {
+            let noted = self.open_record()?.intend(&path);
+            noted.map_err(|source| DiskError { path: path.clone(), source })?;
+        }
+        let Some(object) = self.objects.get_mut(&identity) else { return Ok(true) };
         let before = object.counters();
         let worked = object.work(&mut self.disk, &identity, settings, &mut self.room);
         let after = object.counters();
@@ -374,7 +432,15 @@ impl<D: Disk> Reception<D> {
         }
         match worked {
             Ok(None) => {}
-            Ok(Some(event)) => self.say(event),
+            Ok(Some(event)) => {
+                let is_there =
+                    matches!(event, ReceptionEvent::Complete { .. } | ReceptionEvent::Present { .. });
+                self.say(event);
+                if settings.mirror && is_there {
+                    let noted = self.open_record()?.confirm(&path);
+                    noted.map_err(|source| DiskError { path, source })?;
+                }
+            }
             Err(source) => return Err(DiskError { path, source }),
         }
         Ok(!self.busy.is_empty())

@@ -91,6 +91,11 @@ impl Sender {
         Ok(change)
     }
 
+    /// Sends no more symbols of an object, which stays in the table.
+    pub fn pause(&mut self, toi: u32) {
+        self.carousel.remove(toi);
+    }
+
     /// The objects.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue

@@ -6,7 +6,7 @@ use layercast_core::family::AnyHeader as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Time, WireSeq};
 use layercast_delivery::catalogue::{Item, TableSettings};
-use layercast_delivery::disk::Attributes;
+use layercast_delivery::disk::{Attributes, Disk as _};
 use layercast_delivery::memory::{MemoryDisk, MemoryObjects};
 use layercast_delivery::object::{Content, sha256};
 use layercast_delivery::packet::Repr;
@@ -122,8 +122,9 @@ fn transfer(
 }
 
 fn assert_placed(reception: &Reception<MemoryDisk>, files: &[(&str, &[u8])]) {
-    let placed: Vec<(String, Vec<u8>)> =
-        reception.disk().files().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
+    // A mirror's record of what it placed stays.
+    let placed = reception.disk().files().filter(|(path, _)| *path != ".layercast/placed");
+    let placed: Vec<(String, Vec<u8>)> = placed.map(|(path, bytes)| (path.to_owned(), bytes)).collect();
     let mut wanted: Vec<(String, Vec<u8>)> =
         files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect();
     wanted.sort();
@@ -198,13 +199,6 @@ fn changes_while_sending_are_followed() {
     source.put(&[("a", &one), ("b", &two)], &[], false);
     let settings = ReceptionSettings { replace: true, mirror: true };
     let mut reception = receiver(settings);
-    let run = |source: &mut Source, reception: &mut Reception<MemoryDisk>, packets: u16| {
-        for number in 0..packets {
-            let (repr, payload) = source.next(number % 2);
-            reception.packet(&repr, &payload).unwrap();
-            finish(reception);
-        }
-    };
     run(&mut source, &mut reception, 1000);
     assert_placed(&reception, &[("a", &one), ("b", &two)]);
     assert!(!reception.is_complete(), "more may follow");
@@ -215,6 +209,72 @@ fn changes_while_sending_are_followed() {
     assert_placed(&reception, &[("a", &more), ("c", &two)]);
     let events: Vec<ReceptionEvent> = reception.drain_events().collect();
     assert!(events.contains(&ReceptionEvent::Removed { path: "b".into() }), "{events:?}");
+}
+
+fn run(source: &mut Source, reception: &mut Reception<MemoryDisk>, packets: u16) {
+    for number in 0..packets {
+        let (repr, payload) = source.next(number % 2);
+        reception.packet(&repr, &payload).unwrap();
+        finish(reception);
+    }
+}
+
+/// The disk that a receiver leaves.
+fn left(reception: &Reception<MemoryDisk>) -> MemoryDisk {
+    let mut disk = MemoryDisk::default();
+    reception.disk().folders().for_each(|folder| disk.create_folder(folder).unwrap());
+    reception.disk().files().for_each(|(path, bytes)| disk.put(path, &bytes));
+    disk
+}
+
+fn names(reception: &Reception<MemoryDisk>) -> Vec<String> {
+    let visible = reception.disk().files().filter(|(path, _)| !path.starts_with('.'));
+    visible.map(|(path, _)| path.to_owned()).collect()
+}
+
+#[test]
+fn a_mirror_removes_what_a_receiver_put_there_and_nothing_else() {
+    let (one, two) = (content(30_000, 1), content(2_000, 2));
+    let settings = ReceptionSettings { replace: true, mirror: true };
+    let mut disk = MemoryDisk::default();
+    disk.put("mine", &two);
+    disk.put("both", &two);
+    let mut reception = Reception::new(disk, settings);
+    let mut source = Source::new(2);
+    source.put(&[("a", &one), ("b", &two), ("both", &two), ("empty", &[])], &[], false);
+    run(&mut source, &mut reception, 1000);
+    assert_eq!(names(&reception), ["a", "b", "both", "empty", "mine"]);
+    // The source removes what was there before too: it stays.
+    source.put(&[], &["b", "both"], false);
+    run(&mut source, &mut reception, 100);
+    assert_eq!(names(&reception), ["a", "both", "empty", "mine"]);
+    // Another receiver and another session, which no longer has some of the files.
+    let mut reception = Reception::new(left(&reception), settings);
+    let mut source = Source::new(2);
+    source.put(&[("b", &two)], &[], false);
+    run(&mut source, &mut reception, 60_000);
+    assert_eq!(names(&reception), ["b", "both", "mine"]);
+    // Without a mirror nothing is removed.
+    let mut reception = Reception::new(left(&reception), ReceptionSettings { replace: true, mirror: false });
+    let mut source = Source::new(2);
+    source.put(&[("c", &two)], &[], true);
+    run(&mut source, &mut reception, 60_000);
+    assert_eq!(names(&reception), ["b", "both", "c", "mine"]);
+}
+
+#[test]
+fn a_file_stays_until_its_new_version_is_there() {
+    let (one, two) = (content(30_000, 1), content(30_000, 2));
+    let mut reception = receiver(ReceptionSettings { replace: true, mirror: true });
+    let mut source = Source::new(2);
+    source.put(&[("a", &one)], &[], false);
+    run(&mut source, &mut reception, 1000);
+    source.put(&[("a", &two)], &[], false);
+    for _ in 0..1000 {
+        run(&mut source, &mut reception, 2);
+        assert_eq!(names(&reception), ["a"]);
+    }
+    assert_placed(&reception, &[("a", &two)]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub enum Error {
         option: String,
     },
     /// No valid packet arrived for too long.
-    #[error("no valid packet from {group} for {} s. {reasons}", waited.as_secs())]
+    #[error("no valid packet from {group} for {} s. {reasons}. `layercast doctor --group {group}` looks for the cause", waited.as_secs())]
     Silent {
         /// The base group.
         group: SocketAddr,
@@ -160,6 +160,14 @@ pub enum Error {
         "the session's packets are not authenticated, and a group key was given here: remove it, or ask the sender for --group-key"
     )]
     NotAuthenticated,
+    /// The state of an earlier sender cannot be used.
+    #[error("the state in {} cannot be used: {reason}", path.display())]
+    State {
+        /// Its file.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// There is nothing to send.
     #[error("there is nothing to send: {}", path.display())]
     Nothing {
@@ -292,6 +300,7 @@ impl Error {
             Error::GroupKey { .. } => "group_key",
             Error::NotAuthenticated => "not_authenticated",
             Error::Announce(_) => "announce",
+            Error::State { .. } => "state",
             Error::Socket { .. } => "socket",
         }
     }

@@ -12,6 +12,7 @@
 
 pub mod announcing;
 pub mod disk;
+pub mod doctor;
 pub mod endpoint;
 pub mod error;
 pub mod host;

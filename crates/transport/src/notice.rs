@@ -91,6 +91,37 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// A service waits for the next session.
+    Waiting {
+        /// Whether the source ended the last one; otherwise there is silence.
+        ended: bool,
+    },
+    /// A service tries again after an error.
+    Retrying {
+        /// The error.
+        reason: String,
+        /// In so long.
+        pause: Duration,
+    },
+    /// Files changed while they were followed.
+    Changed {
+        /// How many are new or have another content.
+        added: usize,
+        /// How many are gone.
+        removed: usize,
+    },
+    /// Changes cannot be followed now.
+    NotFollowed {
+        /// Why.
+        reason: String,
+    },
+    /// The state of the sender cannot be written.
+    StateNotWritten {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Notice {
@@ -109,12 +140,23 @@ impl Notice {
             Notice::Withdrawn { .. } => "withdrawn",
             Notice::LeftOut { .. } => "left_out",
             Notice::NotAnnounced { .. } => "not_announced",
+            Notice::Waiting { .. } => "waiting",
+            Notice::Retrying { .. } => "retrying",
+            Notice::Changed { .. } => "changed",
+            Notice::NotFollowed { .. } => "not_followed",
+            Notice::StateNotWritten { .. } => "state_not_written",
         }
     }
 
     /// Whether something is wrong.
     pub fn is_warning(&self) -> bool {
-        !matches!(self, Notice::UplinkBack { .. } | Notice::Following)
+        !matches!(
+            self,
+            Notice::UplinkBack { .. }
+                | Notice::Following
+                | Notice::Changed { .. }
+                | Notice::Waiting { ended: true }
+        )
     }
 }
 
@@ -183,6 +225,25 @@ impl fmt::Display for Notice {
                 write!(f, "the session is not announced: {reason}; receivers need its URL or its group")
             }
             Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
+            Notice::Waiting { ended: true } => write!(f, "the session has ended: waiting for the next one"),
+            Notice::Waiting { ended: false } => write!(
+                f,
+                "no packet of a session arrives: waiting for one (`layercast doctor` looks for the cause)"
+            ),
+            Notice::Retrying { reason, pause } => {
+                write!(f, "{reason}: trying again in {} s", pause.as_secs())
+            }
+            Notice::Changed { added, removed } => {
+                write!(f, "{added} files are new or changed, {removed} are gone")
+            }
+            Notice::NotFollowed { reason } => {
+                write!(f, "{reason}: until this passes, changes are not followed and nothing is removed")
+            }
+            Notice::StateNotWritten { path, reason } => write!(
+                f,
+                "the state cannot be written to {}: {reason}; a sender that is started again would repeat symbols",
+                path.display()
+            ),
         }
     }
 }

@@ -3,20 +3,19 @@
 mod breaker;
 mod discovery;
 mod overload;
+mod reports;
 mod running;
+mod service;
 
 use std::net::IpAddr;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::contract::{Cause, Estimates};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::Level;
-use layercast_delivery::object::{AssemblyCounters, TOI_TABLE};
-use layercast_delivery::packet::Completion;
+use layercast_delivery::object::AssemblyCounters;
 use layercast_delivery::reception::{
     ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
 };
@@ -36,11 +35,6 @@ use breaker::Breaker;
 use discovery::Found;
 use running::{Outcome, Running};
 
-/// The longest delay before a completion is sent, so that those of many receivers are spread.
-const COMPLETION_SPREAD: StdDuration = StdDuration::from_secs(1);
-/// The number of copies of a completion, since it is not acknowledged.
-const COMPLETION_COPIES: u32 = 3;
-
 /// The options of a reception.
 #[derive(Clone, Debug)]
 pub struct ReceiveOptions {
@@ -52,6 +46,8 @@ pub struct ReceiveOptions {
     pub into: PathBuf,
     /// What may be done to files that are there.
     pub settings: ReceptionSettings,
+    /// Whether it goes on after the end of a session, and after errors that may pass, until it is stopped.
+    pub keep_going: bool,
     /// The maximum wait for a session.
     pub start_within: StdDuration,
     /// The maximum silence of a session.
@@ -106,7 +102,8 @@ pub enum ReceiveEvent<'a> {
 }
 
 /// Receives all objects of a session, each moved to its path when its hash is correct, until there are no more.
-/// A restarted source is followed. `say` gets the events.
+/// A restarted source is followed. `say` gets the events. A service ([`ReceiveOptions::keep_going`]) never ends by
+/// itself.
 ///
 /// # Errors
 /// Why it failed. [`Error::Kept`] if another reception can continue, [`Error::Objects`] if some objects could not be
@@ -123,13 +120,16 @@ pub fn receive(
     let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
     raise_file_limit();
     let mut running = Running::new(Reception::new(folder, options.settings), options, stop, begin);
+    if options.settings.mirror {
+        running.open_record()?;
+    }
     let finished = sessions(&mut running, &interface, seed, say);
     running.reception.flush();
     running.say_objects(say);
     let (host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
     running.reception.tidy();
     if running.reception.wants_completions() && progress.objects.failed == 0 {
-        report_completion(&host, seed, stop);
+        reports::report_completion(&host, seed, stop);
     }
     judged(&running.reception, &options.into)?;
     Ok(progress)
@@ -142,41 +142,81 @@ fn sessions(
     seed: u64,
     say: &mut dyn FnMut(&ReceiveEvent<'_>),
 ) -> Result<(ReceiverHost, ReceiveProgress), Error> {
-    let mut not: Option<(IpAddr, u32)> = None;
-    let mut patience = running.options.start_within;
+    let mut wait = Wait { not: None, patience: running.options.start_within };
     let mut breaker = Breaker::default();
     loop {
-        let options = running.options;
-        let found = discovery::find(options, interface, not, patience, running.stop, running.begin, say)?;
-        let Found { session: found, base } = found;
-        say(&ReceiveEvent::Session(&found.session));
-        let protocol = configured(&found.session, &options.protocol_options)?;
-        running.follow(&found)?;
-        let (session, source) = (found.session, options.known.source());
-        let current = (session.source, session.tsi);
-        let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
-        if let Some(key) = &options.group_key {
-            host.protect(key);
-        }
-        host.keep_log();
-        host.start()?;
-        let outcome = running.run(&mut host, &mut breaker, say);
-        // In any case leave the session properly.
-        let _ = host.stop();
-        running.say_trace(&mut host, say);
-        match outcome? {
-            Outcome::Complete(progress) => return Ok((host, *progress)),
-            Outcome::Moved => {
-                say(&ReceiveEvent::Notice(&Notice::Following));
-                (not, patience) = (Some(current), options.patience);
+        let error = match session(running, interface, seed, wait, &mut breaker, say) {
+            Ok(Next::Done(host, progress)) => return Ok((*host, *progress)),
+            Ok(Next::Wait(next)) => {
+                wait = next;
+                continue;
             }
-            Outcome::Again => (not, patience) = (None, options.patience),
-            Outcome::Overloaded(pause) => {
-                running.pause(pause)?;
-                (not, patience) = (None, options.patience);
-            }
-        }
+            Err(error) => error,
+        };
+        wait = service::after(running, error, wait, say)?;
     }
+}
+
+/// What a receiver waits for.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    /// A session that is passed over.
+    not: Option<(IpAddr, u32)>,
+    patience: StdDuration,
+}
+
+/// What follows a session.
+enum Next {
+    Done(Box<ReceiverHost>, Box<ReceiveProgress>),
+    Wait(Wait),
+}
+
+/// Receives from the next session.
+fn session(
+    running: &mut Running<'_>,
+    interface: &Interface,
+    seed: u64,
+    wait: Wait,
+    breaker: &mut Breaker,
+    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+) -> Result<Next, Error> {
+    let options = running.options;
+    let Wait { not, patience } = wait;
+    let found = discovery::find(options, interface, not, patience, running.stop, running.begin, say)?;
+    let Found { session: found, base } = found;
+    say(&ReceiveEvent::Session(&found.session));
+    let protocol = configured(&found.session, &options.protocol_options)?;
+    running.follow(&found)?;
+    let (session, source) = (found.session, options.known.source());
+    let current = (session.source, session.tsi);
+    let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+    if let Some(key) = &options.group_key {
+        host.protect(key);
+    }
+    host.keep_log();
+    host.start()?;
+    let outcome = running.run(&mut host, breaker, say);
+    // In any case leave the session properly.
+    let _ = host.stop();
+    running.say_trace(&mut host, say);
+    let (not, patience) = match outcome? {
+        Outcome::Complete(progress) => return Ok(Next::Done(Box::new(host), progress)),
+        Outcome::Moved => {
+            say(&ReceiveEvent::Notice(&Notice::Following));
+            (Some(current), options.patience)
+        }
+        Outcome::Again => (None, options.patience),
+        Outcome::Overloaded(pause) => {
+            running.pause(pause)?;
+            (None, options.patience)
+        }
+        Outcome::Ended => {
+            say(&ReceiveEvent::Notice(&Notice::Waiting { ended: true }));
+            // Its last packets may still be on their way.
+            (Some(current), options.patience)
+        }
+    };
+    Ok(Next::Wait(Wait { not, patience }))
 }
 
 /// The error of objects that could not be received.
@@ -236,21 +276,4 @@ fn configured(session: &Session, options: &[(String, String)]) -> Result<Protoco
     }
     set_options(&mut protocol, options)?;
     Ok(session.agree(protocol)?)
-}
-
-/// Reports the completion to the source: a few copies, spread so that many receivers do not send at once.
-/// Their loss does no harm: the files are complete all the same.
-fn report_completion(host: &ReceiverHost, seed: u64, stop: &AtomicBool) {
-    let receiver = NonZeroU64::new(seed).unwrap_or(NonZeroU64::MIN);
-    let completion = Completion { tsi: host.session().tsi, toi: TOI_TABLE, receiver };
-    for _ in 0..COMPLETION_COPIES {
-        let share = (random_seed() >> 11) as f64 / (1u64 << 53) as f64;
-        thread::sleep(COMPLETION_SPREAD.mul_f64(share));
-        if let Err(error) = host.complete(completion) {
-            tracing::debug!(%error, "a completion was not sent");
-        }
-        if stop.load(Ordering::Relaxed) {
-            return;
-        }
-    }
 }

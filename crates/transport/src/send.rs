@@ -1,9 +1,12 @@
 //! Sending files.
 
 mod files;
+mod follow;
 mod neighbours;
 mod scan;
+mod state;
 mod store;
+mod writer;
 
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -33,7 +36,10 @@ use layercast_delivery::session::{Session, SessionError, whole_rates};
 
 pub use files::Files;
 
+use follow::Follower;
 use neighbours::Neighbours;
+use state::Saved;
+use writer::Writer;
 
 /// The interval of progress reports and of checks of the files.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
@@ -72,6 +78,10 @@ pub struct SendOptions {
     pub ends: Ends,
     /// The key by which packets are authenticated; none to do without.
     pub group_key: Option<GroupKey>,
+    /// Whether changes of the files are sent too.
+    pub follow: bool,
+    /// Where the state is kept with which a sender goes on that is started again.
+    pub state: Option<PathBuf>,
     /// The seed of the source's random numbers; any if none.
     pub seed: Option<u64>,
     /// What people call the session.
@@ -168,12 +178,16 @@ pub fn send(
     let interface = Interface::find(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let session = description(options, interface.address)?;
-    let found = files::find(paths, stop, say)?;
+    let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
+    let found = files::find(paths, &saved, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
     let bytes = found.iter().map(|(one, _)| one.length()).sum();
-    let mut files = Files::new(found, host.session(), &options.ends)?;
+    let mut files = Files::new(&found, host.session(), &options.ends, &saved, options.follow)?;
+    let mut writer = options.state.as_deref().map(|path| Writer::start(path, &files)).transpose()?;
+    let follower = options.follow.then(|| Follower::start(paths, &found)).transpose()?;
+    drop((found, saved));
     if let Some(key) = &options.group_key {
         host.protect(key);
     }
@@ -213,11 +227,20 @@ pub fn send(
                 announcing.step(&clock);
             }
             turned_away(&mut host, options, say);
+            if let Some(notice) = writer.as_mut().and_then(|writer| writer.look(now, &files)) {
+                say(&SendEvent::Notice(&notice));
+            }
             if let Some(stopped) = stopped {
+                if let Some(notice) = writer.and_then(|writer| writer.finish(&files)) {
+                    say(&SendEvent::Notice(&notice));
+                }
                 host.stop(&mut files)?;
                 announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
                 let withdrawn = files.withdrawn();
                 return Ok(Sent { stopped, progress: report, completed: completed.addresses, withdrawn });
+            }
+            if let Some(changes) = follower.as_ref().and_then(Follower::take) {
+                files.change(&changes, say)?;
             }
             if let Err(error) = files.check(say) {
                 // Receivers cannot complete what is gone: announce the end of the session.

@@ -75,6 +75,8 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         ttl: 1,
         ends,
         group_key: None,
+        follow: false,
+        state: None,
         seed: Some(u64::from(number) + 1),
         name: format!("test {number}"),
         is_announced: false,
@@ -88,6 +90,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         interface: Some("127.0.0.1".to_owned()),
         into,
         settings: ReceptionSettings::default(),
+        keep_going: false,
         start_within: Duration::from_secs(5),
         patience: Duration::from_secs(5),
         within: Some(Duration::from_secs(60)),
@@ -614,4 +617,68 @@ fn a_pipe_is_refused_at_once_and_hashing_can_be_stopped() {
     let file = temp.with("file", &content(1_000_000));
     let stopped = send(&[file], &options, &AtomicBool::new(true), &mut |_| {});
     assert!(matches!(stopped, Err(Error::Interrupted)), "{stopped:?}");
+}
+
+/// Waits until a folder has these files and no other, its own ones left out.
+fn becomes(folder: &std::path::Path, files: &[(&str, &[u8])]) {
+    let begin = std::time::Instant::now();
+    let has = || {
+        let names =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+        names.sort();
+        names.iter().map(String::as_str).eq(files.iter().map(|(name, _)| *name))
+            && files
+                .iter()
+                .all(|(name, content)| fs::read(folder.join(name)).is_ok_and(|found| found == *content))
+    };
+    while !has() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "{:?}",
+            fs::read_dir(folder).unwrap().collect::<Vec<_>>()
+        );
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_mirror_follows_changes_and_a_restarted_source_and_never_ends_by_itself() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("mirror");
+    let (site, into) = (temp.directory("site"), temp.directory("into"));
+    let (one, two, three) = (content(150_000), content(90_000), content(3000));
+    fs::write(into.join("mine"), &three).unwrap();
+    fs::write(site.join("a"), &one).unwrap();
+    fs::write(site.join("b"), &two).unwrap();
+    let options = || SendOptions { follow: true, ..sending(181, "fixed", Ends::default()) };
+    let source = start(site.join(""), options());
+    let receiving = ReceiveOptions {
+        settings: ReceptionSettings { replace: true, mirror: true },
+        keep_going: true,
+        within: None,
+        patience: Duration::from_secs(3),
+        ..receiving(181, into.clone())
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let receiver = thread::spawn(move || receive(&receiving, &flag, &mut |_| {}));
+    becomes(&into, &[("a", &one), ("b", &two), ("mine", &three)]);
+    fs::write(site.join("a"), &two).unwrap();
+    fs::remove_file(site.join("b")).unwrap();
+    fs::write(site.join("c"), &three).unwrap();
+    becomes(&into, &[("a", &two), ("c", &three), ("mine", &three)]);
+    // The session ends, and the next one has other files.
+    source.end().unwrap();
+    fs::remove_file(site.join("c")).unwrap();
+    fs::write(site.join("d"), &one).unwrap();
+    let source = start(site.join(""), options());
+    becomes(&into, &[("a", &two), ("d", &one), ("mine", &three)]);
+    assert!(!receiver.is_finished());
+    stop.store(true, Ordering::Relaxed);
+    let ended = receiver.join().unwrap();
+    assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+    source.end().unwrap();
 }

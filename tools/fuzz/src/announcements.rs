@@ -14,7 +14,13 @@ use layercast_delivery::session::Session;
 struct Half;
 
 impl Verifier for Half {
-    fn verify(&self, _: &PublicKey, _: &[u8], _: &[u8], signature: &Signature) -> bool {
+    fn verify(
+        &self,
+        _: &PublicKey,
+        _: layercast_delivery::security::signed::Context,
+        _: &[u8],
+        signature: &Signature,
+    ) -> bool {
         signature[0] & 1 == 0
     }
 }

@@ -20,6 +20,7 @@ mod package;
 mod refusals;
 mod scoreboard;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod service;
 mod sessions;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]

@@ -19,7 +19,7 @@ pub(super) fn transfer(arguments: &[&str]) -> Command {
 }
 
 /// The group of a test; each has its own, and its own port in each run.
-fn group(number: u8) -> String {
+pub(super) fn group(number: u8) -> String {
     format!("239.255.79.{number}:{}", 20_000 + std::process::id() % 20_000)
 }
 

@@ -120,6 +120,11 @@ impl<F: DiskFile> Object<F> {
         matches!(self.state, State::Waiting)
     }
 
+    /// Whether it may be moved to its path by the next work.
+    pub(super) fn may_be_placed(&self) -> bool {
+        self.is_busy() && self.coding().is_some() && !matches!(self.state, State::Comparing(..))
+    }
+
     /// Whether there is work to do without further symbols.
     pub(super) fn is_busy(&self) -> bool {
         match &self.state {

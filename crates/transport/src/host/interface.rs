@@ -98,6 +98,6 @@ impl Interface {
 }
 
 /// Any address of the version of IP of a group.
-pub(super) fn unspecified(group: SocketAddr) -> IpAddr {
+pub(crate) fn unspecified(group: SocketAddr) -> IpAddr {
     if group.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
 }

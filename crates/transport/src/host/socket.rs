@@ -10,7 +10,7 @@ use super::Interface;
 use crate::error::Error;
 
 /// The receive buffer, for packets that arrive while a block is decoded. The kernel may grant less.
-const RECEIVE_BUFFER: usize = 2 << 20;
+pub(crate) const RECEIVE_BUFFER: usize = 2 << 20;
 
 /// ECN-capable transport (RFC 3168, section 5): the code point ECT(0).
 const ECT_0: u32 = 2;
@@ -81,7 +81,7 @@ fn join(socket: &Socket, interface: &Interface, group: SocketAddr, source: Optio
 }
 
 /// The source's socket: sends to groups, and receives feedback on its port.
-pub(super) fn open_source(
+pub(crate) fn open_source(
     interface: &Interface,
     group: SocketAddr,
     feedback_port: u16,

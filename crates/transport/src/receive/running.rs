@@ -10,6 +10,7 @@ use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent};
 use layercast_delivery::search::FoundSession;
 
 use super::breaker::Breaker;
+use super::reports::Reports;
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
 use crate::disk::Folder;
 use crate::error::Error;
@@ -30,6 +31,8 @@ const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 pub(super) enum Outcome {
     /// Everything is in its place, or cannot be received.
     Complete(Box<ReceiveProgress>),
+    /// The session has ended, and this receiver waits for the next one.
+    Ended,
     /// The session is silent, and there is another one.
     Moved,
     /// It was left because enough had arrived, and then it had not.
@@ -45,6 +48,9 @@ pub(super) struct Running<'a> {
     pub(super) stop: &'a AtomicBool,
     pub(super) begin: Instant,
     following: Following,
+    reports: Reports,
+    /// The number by which this receiver reports.
+    number: u64,
     /// Other sources on the session's groups that were reported.
     strangers: Vec<IpAddr>,
     /// That the base layer is too fast was reported.
@@ -64,6 +70,8 @@ impl<'a> Running<'a> {
             stop,
             begin,
             following: Following::new(Time::ZERO),
+            reports: Reports::default(),
+            number: options.seed.unwrap_or_else(crate::random_seed),
             strangers: Vec::new(),
             warned_of_base: false,
         }
@@ -71,8 +79,15 @@ impl<'a> Running<'a> {
 
     /// Begins with a session.
     pub(super) fn follow(&mut self, found: &FoundSession) -> Result<(), Error> {
+        self.reports = Reports::default();
         self.reception.follow();
         self.reception.begin(found.number, &found.instance).map_err(|error| self.failed(error))
+    }
+
+    /// Opens the record of the files that a mirror may remove.
+    pub(super) fn open_record(&mut self) -> Result<(), Error> {
+        let opened = self.reception.open_record().map(|_| ());
+        opened.map_err(|error| self.failed(error))
     }
 
     fn failed(&self, error: DiskError) -> Error {
@@ -108,13 +123,14 @@ impl<'a> Running<'a> {
             let worked = failure.map_or_else(|| self.reception.work(), Err);
             self.say_objects(say);
             is_busy = worked.map_err(|error| self.failed(error))?;
-            let is_complete = self.reception.is_complete();
+            let is_complete = !self.options.keep_going && self.reception.is_complete();
             if is_complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
                 let report = self.progress(host, &mut reported);
                 say(&ReceiveEvent::Progress(&report));
                 self.look_at_path(host, say);
                 self.reception.flush();
+                self.report(host, &report);
                 if is_complete {
                     return Ok(Outcome::Complete(Box::new(report)));
                 }
@@ -130,6 +146,9 @@ impl<'a> Running<'a> {
             }
             if self.is_lost(host) {
                 return Ok(Outcome::Moved);
+            }
+            if self.options.keep_going && host.has_ended() {
+                return Ok(Outcome::Ended);
             }
             self.check(host)?;
         }
@@ -159,6 +178,15 @@ impl<'a> Running<'a> {
         let report = self.progress(host, reported);
         say(&ReceiveEvent::Progress(&report));
         Ok(Outcome::Complete(Box::new(report)))
+    }
+
+    /// A service reports each session that is complete, and goes on.
+    fn report(&mut self, host: &ReceiverHost, progress: &ReceiveProgress) {
+        let wanted = self.options.keep_going && self.reception.wants_completions();
+        if wanted && self.reception.is_complete() && progress.objects.failed == 0 {
+            self.reports.begin();
+        }
+        self.reports.look(host, self.number);
     }
 
     /// Reports what happened to objects.

@@ -6,11 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
-use layercast_delivery::object::Content;
+use layercast_delivery::object::{Coding, Content};
 use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::Session;
 
-use super::scan::{FoundItem, hashed, scan};
+use super::follow::Changes;
+use super::scan::{Found, FoundItem, hashed, scan};
+use super::state::{Entry, Saved, text};
 use super::store::Store;
 use super::{Ends, SendEvent};
 use crate::error::Error;
@@ -24,12 +26,10 @@ const TABLE_VALID_S: u64 = 365 * 24 * 3600;
 /// How many files are checked at once.
 const CHECKS: usize = 512;
 
-/// Files, with their hashes.
-pub(super) type Found = Vec<(FoundItem, Item)>;
-
-/// Finds the files and reads them for their hashes.
+/// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left.
 pub(super) fn find(
     paths: &[PathBuf],
+    saved: &Saved,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Found, Error> {
@@ -39,6 +39,12 @@ pub(super) fn find(
     let mut before = 0;
     let mut items = Vec::with_capacity(found.len());
     for one in found {
+        if let Some(hash) = one.fingerprint.and_then(|fingerprint| saved.hash(&fingerprint)) {
+            let file = Some((one.length(), hash));
+            before += one.length();
+            items.push((one.clone(), Item { path: one.name, file, attributes: one.attributes }));
+            continue;
+        }
         let item = hashed(&one, &mut |done| {
             say(&SendEvent::Hashing { done: before + done, of });
             !stop.load(Ordering::Relaxed)
@@ -55,6 +61,8 @@ pub struct Files {
     sender: Sender,
     store: Store,
     is_single: bool,
+    /// Whether changes of the files follow.
+    is_open: bool,
     withdrawn: usize,
 }
 
@@ -70,10 +78,17 @@ impl Files {
         stop: &AtomicBool,
         say: &mut dyn FnMut(&SendEvent<'_>),
     ) -> Result<Files, Error> {
-        Files::new(find(paths, stop, say)?, session, ends)
+        let saved = Saved::default();
+        Files::new(&find(paths, &saved, stop, say)?, session, ends, &saved, false)
     }
 
-    pub(super) fn new(found: Found, session: &Session, ends: &Ends) -> Result<Files, Error> {
+    pub(super) fn new(
+        found: &Found,
+        session: &Session,
+        ends: &Ends,
+        saved: &Saved,
+        is_open: bool,
+    ) -> Result<Files, Error> {
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
         let settings = TableSettings {
@@ -85,12 +100,13 @@ impl Files {
         let mut files = Files {
             sender: Sender::new(settings, session.channels),
             store: Store::default(),
-            is_single: found.len() == 1,
+            is_single: found.len() == 1 && !is_open,
+            is_open,
             withdrawn: 0,
         };
         let items: Vec<Item> = found.iter().map(|(_, item)| item.clone()).collect();
-        let change = files.sender.change(&items, &[], true, &|_| Vec::new())?;
-        for (toi, (found, _)) in change.added.iter().zip(&found) {
+        let change = files.sender.change(&items, &[], !is_open, &|item| saved.reached(item))?;
+        for (toi, (found, _)) in change.added.iter().zip(found) {
             files.keep(*toi, found);
         }
         Ok(files)
@@ -102,6 +118,64 @@ impl Files {
         {
             self.store.add(toi, found, coding);
         }
+    }
+
+    /// Sends what is new or changed, and no longer what is gone. What cannot be sent is left out, with a notice.
+    pub(super) fn change(
+        &mut self,
+        changes: &Changes,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<(), Error> {
+        let mut say = |notice: &Notice| say(&SendEvent::Notice(notice));
+        changes.notices.iter().for_each(&mut say);
+        let Changes { new, removed, .. } = changes;
+        if new.is_empty() && removed.is_empty() {
+            return Ok(());
+        }
+        let mut added = 0;
+        if self.apply(new, removed).is_ok() {
+            added = new.len();
+        } else {
+            // One of them cannot be sent: the others can.
+            self.apply(&[], removed)?;
+            for one in new {
+                match self.apply(std::slice::from_ref(one), &[]) {
+                    Ok(()) => added += 1,
+                    Err(error) => {
+                        let (path, reason) = (one.0.path.clone(), error.to_string());
+                        say(&Notice::LeftOut { path, reason });
+                    }
+                }
+            }
+        }
+        say(&Notice::Changed { added, removed: removed.len() });
+        Ok(())
+    }
+
+    fn apply(&mut self, new: &[(FoundItem, Item)], removed: &[String]) -> Result<(), Error> {
+        let items: Vec<Item> = new.iter().map(|(_, item)| item.clone()).collect();
+        let change = self.sender.change(&items, removed, !self.is_open, &|_| Vec::new())?;
+        change.removed.iter().for_each(|&toi| self.store.remove(toi));
+        for (toi, (found, _)) in change.added.iter().zip(new) {
+            self.keep(*toi, found);
+        }
+        Ok(())
+    }
+
+    /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
+    /// `reserve` of it, in multiples of all objects' symbols.
+    pub(super) fn state(&self, reserve: f64) -> String {
+        text(self.sender.catalogue().objects().filter_map(|object| {
+            let Content::File { sha256: Some(hash), coding } = object.content else { return None };
+            let fingerprint = self.store.fingerprint(object.toi)?;
+            let ahead = |block: u8| match coding {
+                Coding::RaptorQ(oti) => (reserve * f64::from(oti.block_symbols(block))).ceil() as u32,
+                Coding::NoCode(_) => 0,
+            };
+            let reached = self.sender.carousel().reached(object.toi).zip(0..=u8::MAX);
+            let reached = reached.map(|(esi, block)| esi.saturating_add(ahead(block))).collect();
+            Some(Entry { name: &object.path, hash, fingerprint, reached })
+        }))
     }
 
     /// How many objects there are.
@@ -124,6 +198,12 @@ impl Files {
         for (toi, error) in self.store.check(CHECKS) {
             if self.is_single {
                 return Err(error);
+            }
+            if self.is_open {
+                // It stays in the table until it is gone for good, or its new version is there: receivers keep theirs.
+                self.store.remove(toi);
+                self.sender.pause(toi);
+                continue;
             }
             self.withdraw(toi, &error, say)?;
         }

@@ -18,7 +18,7 @@ const NOT_PLAIN: &str = "not a plain file: its length must be known before it is
      write it to a file first";
 
 /// What identifies the content of a file without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint {
     device: u64,
     inode: u64,
@@ -34,6 +34,23 @@ impl Fingerprint {
             length: metadata.len(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
         }
+    }
+
+    /// As five numbers with spaces between.
+    pub(crate) fn to_fields(self) -> String {
+        let (seconds, nanoseconds) = self.modified;
+        format!("{} {} {} {seconds} {nanoseconds}", self.device, self.inode, self.length)
+    }
+
+    /// From the next five fields; none if they are not numbers.
+    pub(crate) fn from_fields<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Fingerprint> {
+        let mut number = || fields.next()?.parse::<i128>().ok();
+        Some(Fingerprint {
+            device: number()?.try_into().ok()?,
+            inode: number()?.try_into().ok()?,
+            length: number()?.try_into().ok()?,
+            modified: (number()?.try_into().ok()?, number()?.try_into().ok()?),
+        })
     }
 }
 
@@ -55,6 +72,9 @@ impl FoundItem {
         self.fingerprint.map_or(0, |fingerprint| fingerprint.length)
     }
 }
+
+/// Files, with their hashes.
+pub(crate) type Found = Vec<(FoundItem, Item)>;
 
 /// Finds the files in paths. A folder keeps its name, unless its path ends with `/`, `.` or `..`; then its content is
 /// sent without it. Links to files of the same folder are sent as files; other links, pipes and devices are left out,

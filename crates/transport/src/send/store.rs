@@ -136,6 +136,11 @@ impl Store {
         self.sources.get(&toi).map(|source| source.path.as_path())
     }
 
+    /// What identifies the content of an object's file.
+    pub(crate) fn fingerprint(&self, toi: u32) -> Option<Fingerprint> {
+        self.sources.get(&toi).map(|source| source.fingerprint)
+    }
+
     /// Checks up to `count` further files; objects whose files changed or vanished.
     pub(crate) fn check(&mut self, count: usize) -> Vec<(u32, Error)> {
         let from = self.checked;

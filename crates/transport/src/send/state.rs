@@ -1,0 +1,225 @@
+//! What a sender that is started again needs: which symbols it had reached, and the hashes of its files.
+//!
+//! ```text
+//! layercast send state 1
+//! file SHA256 DEVICE INODE LENGTH SECONDS NANOSECONDS ESI,ESI,... NAME
+//! end FILES CHECKSUM
+//! ```
+//!
+//! The numbers after the hash identify the content without reading it; then follow the next symbol of each block and
+//! the path at the receivers. The checksum is the start of the SHA-256 of all lines before. The file is replaced as a
+//! whole: after a crash there is the one before or the new one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use layercast_delivery::catalogue::Item;
+use layercast_delivery::object::{Sha256, sha256};
+
+use super::scan::Fingerprint;
+use crate::error::Error;
+
+const HEAD: &str = "layercast send state 1";
+/// What an earlier sender left.
+#[derive(Debug, Default)]
+pub(super) struct Saved {
+    hashes: HashMap<Fingerprint, Sha256>,
+    reached: BTreeMap<String, (Sha256, Vec<u32>)>,
+}
+
+impl Saved {
+    /// Reads a state; an empty one if there is no file.
+    pub(super) fn read(path: &Path) -> Result<Saved, Error> {
+        let wrong = |reason: &str| Error::State { path: path.to_owned(), reason: reason.to_owned() };
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Saved::default()),
+            Err(error) => return Err(Error::file("read", path, error)),
+        };
+        let text = String::from_utf8(bytes).map_err(|_| wrong(FOREIGN))?;
+        Saved::parse(&text).map_err(|reason| wrong(&reason))
+    }
+
+    fn parse(text: &str) -> Result<Saved, String> {
+        match text.lines().next() {
+            Some(HEAD) => {}
+            Some(other) if other.starts_with("layercast send state ") => {
+                return Err(format!(
+                    "its version, `{other}`, is not known here: use the program that wrote it; it is left as it is"
+                ));
+            }
+            _ => return Err(FOREIGN.to_owned()),
+        }
+        let damaged = |reason: String| format!("it is damaged ({reason}): {DAMAGED}");
+        let cut = || damaged("its last line is missing".to_owned());
+        let body = text.strip_suffix('\n').ok_or_else(cut)?;
+        let (body, last) = body.rsplit_once('\n').ok_or_else(cut)?;
+        let lines: Vec<&str> = body.lines().skip(1).collect();
+        if !last.starts_with("end ") {
+            return Err(cut());
+        }
+        if last != end(body, lines.len()) {
+            return Err(damaged("its checksum is wrong".to_owned()));
+        }
+        let mut saved = Saved::default();
+        for (index, line) in lines.into_iter().enumerate() {
+            saved.line(line).ok_or_else(|| damaged(format!("line {}", index + 2)))?;
+        }
+        Ok(saved)
+    }
+
+    fn line(&mut self, line: &str) -> Option<()> {
+        let mut fields = line.splitn(9, ' ');
+        if fields.next() != Some("file") {
+            return None;
+        }
+        let hash = from_hex(fields.next()?)?;
+        let fingerprint = Fingerprint::from_fields(&mut fields)?;
+        let reached = fields.next()?;
+        let reached: Option<Vec<u32>> =
+            reached.split(',').filter(|esi| !esi.is_empty()).map(|esi| esi.parse().ok()).collect();
+        self.hashes.insert(fingerprint, hash);
+        self.reached.insert(fields.next()?.to_owned(), (hash, reached?));
+        Some(())
+    }
+
+    /// The hash of a file that has not changed since.
+    pub(super) fn hash(&self, fingerprint: &Fingerprint) -> Option<Sha256> {
+        self.hashes.get(fingerprint).copied()
+    }
+
+    /// The next symbol of each block of an object of the same path and content; empty if there was none.
+    pub(super) fn reached(&self, item: &Item) -> Vec<u32> {
+        let same =
+            self.reached.get(&item.path).filter(|(hash, _)| item.file.is_some_and(|(_, of)| of == *hash));
+        same.map(|(_, reached)| reached.clone()).unwrap_or_default()
+    }
+}
+
+const FOREIGN: &str = "it is not the state of a sender: name another file; this one is left as it is";
+const DAMAGED: &str = "remove it to begin with the first symbols; it is left as it is";
+
+fn end(body: &str, files: usize) -> String {
+    let hash = sha256(body.as_bytes());
+    format!("end {files} {}", hex(hash.get(..8).unwrap_or_default()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn from_hex(text: &str) -> Option<Sha256> {
+    let mut hash = Sha256::default();
+    if text.len() != 2 * hash.len() {
+        return None;
+    }
+    for (at, byte) in hash.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(hash)
+}
+
+/// A file of a state.
+pub(super) struct Entry<'a> {
+    pub(super) name: &'a str,
+    pub(super) hash: Sha256,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) reached: Vec<u32>,
+}
+
+/// A state as text.
+pub(super) fn text<'a>(files: impl Iterator<Item = Entry<'a>>) -> String {
+    let mut text = HEAD.to_owned();
+    let mut count = 0;
+    for file in files {
+        let reached: Vec<String> = file.reached.iter().map(u32::to_string).collect();
+        let (hash, reached) = (hex(&file.hash), reached.join(","));
+        let _ = write!(text, "\nfile {hash} {} {reached} {}", file.fingerprint.to_fields(), file.name);
+        count += 1;
+    }
+    let end = end(&text, count);
+    text + "\n" + &end + "\n"
+}
+
+/// Replaces the file of a state as a whole.
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+    name.push(".new");
+    let new = path.with_file_name(name);
+    let mut file = File::create(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&new, path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use layercast_delivery::disk::Attributes;
+
+    fn folder(name: &str) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("layercast-state-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&root).expect("a folder");
+        root
+    }
+
+    fn sample(root: &Path) -> (Fingerprint, String) {
+        fs::write(root.join("file"), b"content").expect("a file");
+        let fingerprint = Fingerprint::of(&fs::metadata(root.join("file")).expect("a file"));
+        let entry = |name, reached| Entry { name, hash: [7; 32], fingerprint, reached };
+        (fingerprint, text([entry("a folder/a file", vec![5, 70_000]), entry("short", vec![])].into_iter()))
+    }
+
+    fn item(path: &str, hash: Sha256) -> Item {
+        Item { path: path.into(), file: Some((7, hash)), attributes: Attributes::default() }
+    }
+
+    #[test]
+    fn what_was_written_is_read_by_path_and_content() {
+        let root = folder("whole");
+        let (fingerprint, text) = sample(&root);
+        let path = root.join("state");
+        replace(&path, &text).expect("written");
+        let saved = Saved::read(&path).expect("a state");
+        assert_eq!(saved.hash(&fingerprint), Some([7; 32]));
+        assert_eq!(saved.reached(&item("a folder/a file", [7; 32])), [5, 70_000]);
+        assert!(saved.reached(&item("a folder/a file", [8; 32])).is_empty());
+        assert!(saved.reached(&item("another", [7; 32])).is_empty());
+        assert!(Saved::read(&root.join("none")).expect("none yet").reached.is_empty());
+        fs::remove_dir_all(root).expect("removed");
+    }
+
+    #[test]
+    fn a_torn_damaged_or_foreign_file_is_an_error_and_stays() {
+        let root = folder("torn");
+        let (_, text) = sample(&root);
+        let path = root.join("state");
+        for length in 0..text.len() {
+            fs::write(&path, &text[..length]).expect("written");
+            let error = Saved::read(&path).expect_err("torn").to_string();
+            assert!(error.contains("left as it is") && error.contains("state"), "{error}");
+            assert_eq!(fs::read_to_string(&path).expect("it stays"), &text[..length]);
+        }
+        let newer = text.replacen("state 1", "state 2", 1);
+        let other = text.replacen("70000", "70001", 1);
+        let expected =
+            [(newer.as_str(), "version"), (&other, "checksum"), ("[package]\n", "not the state of a sender")];
+        for (text, expected) in expected {
+            fs::write(&path, text).expect("written");
+            let error = Saved::read(&path).expect_err("wrong").to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        fs::remove_dir_all(root).expect("removed");
+    }
+}
