@@ -190,7 +190,7 @@ fn session(
     // In any case leave the session properly.
     let _ = host.stop();
     let (not, patience) = match outcome? {
-        Outcome::Complete(progress) => return Ok(Next::Done(Box::new(host), Box::new(progress))),
+        Outcome::Complete(progress) => return Ok(Next::Done(Box::new(host), progress)),
         Outcome::Moved => {
             say(&ReceiveEvent::Notice(&Notice::Following));
             (Some(current), options.patience)

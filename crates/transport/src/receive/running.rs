@@ -31,7 +31,7 @@ const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Everything is in its place, or cannot be received.
-    Complete(ReceiveProgress),
+    Complete(Box<ReceiveProgress>),
     /// The session has ended, and this receiver waits for the next one.
     Ended,
     /// The session is silent, and there is another one.
@@ -130,7 +130,7 @@ impl<'a> Running<'a> {
                 self.reception.flush();
                 self.report(host, &report);
                 if is_complete {
-                    return Ok(Outcome::Complete(report));
+                    return Ok(Outcome::Complete(Box::new(report)));
                 }
                 let alone = host.base_only_for() > Duration::ZERO;
                 let passed = StdDuration::from_nanos(PROGRESS_EVERY.as_ns());
