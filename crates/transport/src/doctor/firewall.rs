@@ -113,7 +113,7 @@ fn of_session(rule: &str, group: SocketAddr) -> bool {
             || word.starts_with("239.")
             || word.starts_with("ff00::/")
     });
-    (!has_port || same_port) && (udp || names_group || (has_port && same_port))
+    (!has_port || same_port) && (udp || names_group || has_port)
 }
 
 fn of_chain(tool: &str, chain: &Chain, group: SocketAddr) -> Option<Finding> {
