@@ -179,6 +179,7 @@ impl Corpus {
             packet: PACKET,
             channels: protocol.requirements().channels(&plan),
             agreed: agreed.filter_map(|key| Some(((*key).to_owned(), protocol.get(key)?))).collect(),
+            group_key: None,
             layers: plan.layers,
         };
         self.write("session", name, session.to_string().as_bytes())?;
