@@ -110,6 +110,7 @@ fn main() -> ExitCode {
         Command::Key(arguments) => key::key(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Sessions(arguments) => sessions::sessions(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Doctor(arguments) => doctor::doctor(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),

@@ -69,7 +69,7 @@ impl Source {
 
     /// The next packet of a channel.
     fn next(&mut self, channel: u16) -> (Repr, Vec<u8>) {
-        self.now = self.now + Duration::from_ms(1);
+        self.now += Duration::from_ms(1);
         self.packets += 1;
         let mut room = [0; 1000];
         let load = self.sender.next(Channel(channel), self.now, &mut room, &mut self.objects).unwrap();

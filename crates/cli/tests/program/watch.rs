@@ -1,8 +1,5 @@
 //! `--json`, `--metrics` and `--trace` of a transfer: what programs that watch it see.
 
-#[path = "../../../transport/tests/lo/mod.rs"]
-mod lo;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use super::transfer::lo::works_here;
 use super::{layercast, scratch, text};
-use lo::works_here;
 
 fn transfer(arguments: &[&str]) -> Command {
     let mut command = layercast(arguments);
