@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercast_core::units::Duration;
 
 use crate::design_arguments::Design;
-use crate::explain::Explain;
+use crate::explain_arguments::Explain;
 use crate::package_arguments::{Completions, ManualPages};
 use crate::scoreboard_arguments::Scoreboard;
 use crate::transfer_arguments::{Receive, Send};

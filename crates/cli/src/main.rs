@@ -30,6 +30,7 @@ mod endpoint_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod events;
 mod explain;
+mod explain_arguments;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod finding;

@@ -1,0 +1,101 @@
+//! What goes wrong.
+
+use std::net::SocketAddr;
+
+use layercast_core::contract::Ecn;
+use layercast_core::units::Channel;
+
+use super::{Step, World, address, say};
+use crate::fault::{Fault, Forgery};
+use crate::plan::FAULTS_UNTIL;
+
+impl World {
+    /// Lets faults happen.
+    pub(super) fn break_things(&mut self, watch: &mut dyn FnMut(&Step)) {
+        while let Some(fault) = self.plan.faults.get(self.next_fault).filter(|fault| fault.at <= self.now) {
+            let fault = fault.fault;
+            self.next_fault += 1;
+            self.outcome.faults += 1;
+            say(watch, self.now, || format!("fault: {fault:?}"));
+            self.break_one(fault, watch);
+        }
+    }
+
+    fn break_one(&mut self, fault: Fault, watch: &mut dyn FnMut(&Step)) {
+        match fault {
+            Fault::KillReceiver { receiver, down, power } => {
+                if self.receivers[receiver].program.take().is_some() {
+                    if power {
+                        self.receivers[receiver].disk.lose_power();
+                    }
+                    // What is wrong then is found at the end as well.
+                    let _ = self.stop_receiver(receiver, down, "killed", watch);
+                }
+            }
+            Fault::KillAtOperation { receiver, after, down, power } => {
+                let place = &mut self.receivers[receiver];
+                if !place.done {
+                    place.after_kill = (down, power);
+                    place.disk.set(|disk| disk.killed_after = Some(after));
+                }
+            }
+            Fault::KillSource { down } => {
+                if let Some(source) = self.sources.first_mut() {
+                    source.program = None;
+                    source.starts_at = Some(self.now + down);
+                }
+            }
+            Fault::Partition { receiver, lasts } => {
+                for (number, place) in self.receivers.iter_mut().enumerate() {
+                    if receiver.is_none_or(|receiver| receiver == number) {
+                        place.partitioned_until = place.partitioned_until.max(self.now + lasts);
+                    }
+                }
+            }
+            Fault::DiskFull { receiver, left, lasts } => {
+                let place = &mut self.receivers[receiver];
+                let space = place.disk.used() + left;
+                place.disk.set(|disk| disk.space = Some(space));
+                place.disk_until = self.now + lasts;
+            }
+            Fault::FailingDisk { receiver, share, lasts } => {
+                let place = &mut self.receivers[receiver];
+                place.disk.set(|disk| disk.failing = share);
+                place.disk_until = self.now + lasts;
+            }
+            Fault::ClockJump { receiver, by } => self.receivers[receiver].ahead += by,
+            Fault::Forge { receiver, count, kind } => self.forge(receiver, count, kind),
+            Fault::SecondSource { lasts } => {
+                if let Some(other) = self.sources.get_mut(1) {
+                    other.starts_at = Some(self.now);
+                    other.ends_at = Some(self.now + lasts);
+                }
+            }
+        }
+        debug_assert!(self.now <= FAULTS_UNTIL, "faults end");
+    }
+
+    fn forge(&mut self, number: usize, count: u32, kind: Forgery) {
+        for _ in 0..count {
+            let heard = &self.receivers[number].heard;
+            let genuine = heard.get((self.chaos.bits() % heard.len().max(1) as u64) as usize).cloned();
+            let (from, channel, mut bytes) =
+                genuine.unwrap_or((SocketAddr::new(address(1), 9000), Channel(0), vec![0; 40]));
+            match kind {
+                Forgery::Random => bytes.iter_mut().for_each(|byte| *byte = self.chaos.bits() as u8),
+                Forgery::Mutated => {
+                    for _ in 0..1 + self.chaos.bits() % 4 {
+                        let at = (self.chaos.bits() % bytes.len().max(1) as u64) as usize;
+                        if let Some(byte) = bytes.get_mut(at) {
+                            *byte ^= 1 << (self.chaos.bits() % 8);
+                        }
+                    }
+                }
+                Forgery::Replayed => {}
+                // The session's number is in the third word (RFC 5651, section 5.1).
+                Forgery::OtherSession => bytes.iter_mut().skip(8).take(4).for_each(|byte| *byte ^= 0x5a),
+            }
+            self.hold((number, from, channel, Ecn::NotCapable, bytes));
+        }
+    }
+}
