@@ -1,8 +1,8 @@
 //! A file as source blocks and symbols of RaptorQ (RFC 6330), and its reassembly.
 //!
-//! [`Oti`] describes the blocks and symbols of a file. [`Schedule`] selects the symbol of a layer's next
-//! packet. [`BlockEncoder`] encodes repair symbols, [`Assembly`] reassembles the file.
-//! [`Table`] describes the file to receivers: its name, its hash, its blocks and symbols.
+//! [`Oti`] describes the blocks and symbols of a file, and [`Coding`] its encoding. [`BlockEncoder`] generates repair
+//! symbols, [`Reassembly`] puts the file together. [`Instance`] describes files to receivers: their paths, hashes,
+//! blocks and symbols.
 
 mod assembly;
 mod coding;

@@ -6,7 +6,7 @@
 //! brought into the simulation at the host's node; what the simulation delivers is written to the device of the
 //! host that it is for.
 //!
-//! Bottom-up: [`packet`] (IP headers and membership reports as bytes) · [`family`] (what the simulation sees of
+//! Bottom-up: [`packet`] (IP headers and membership reports as bytes) · [`Foreign`] (what the simulation sees of
 //! them) · `namespace`, `netlink`, `device`, `children` (hosts) · [`membership`] (what each host has joined) ·
 //! [`flow`] (what counts for which flow) · [`lateness`] · [`Emulation`] · [`world`] (a scenario of the laboratory).
 //!

@@ -4,7 +4,8 @@ use super::PacketError;
 
 /// No operation (RFC 5651, section 5.2.1).
 pub const HET_NOP: u8 = 0;
-/// Authentication; recognised and not used (RFC 5651, section 5.2.1).
+/// Authentication (RFC 5651, section 5.2.1): of packets with a group MAC, checked before anything else
+/// ([`protection`](crate::security::protection)).
 pub const HET_AUTH: u8 = 1;
 /// Times; recognised and not used (RFC 5651, section 5.2.2).
 pub const HET_TIME: u8 = 2;
