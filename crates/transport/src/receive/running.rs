@@ -141,7 +141,8 @@ impl<'a> Running<'a> {
                     return Ok(Outcome::Overloaded(pause));
                 }
             }
-            if !self.reception.needs_packets() && !is_complete {
+            // A service stays for what the source may change.
+            if !self.options.keep_going && !self.reception.needs_packets() {
                 return self.finish(host, &mut reported, say);
             }
             if self.is_lost(host) {
