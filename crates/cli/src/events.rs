@@ -83,8 +83,12 @@ impl Line {
     }
 
     /// `ready`.
-    pub(crate) fn ready(self, session: &Session, objects: usize) -> String {
-        self.session(session).count("objects", objects).end()
+    pub(crate) fn ready(self, session: &Session, objects: usize, url: Option<&str>) -> String {
+        let line = self.session(session).count("objects", objects);
+        match url {
+            Some(url) => line.text("url", url).end(),
+            None => line.end(),
+        }
     }
 
     /// `session`.

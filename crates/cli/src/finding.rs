@@ -73,8 +73,8 @@ pub(crate) fn name_session(
         }
     }
     match description.url() {
-        Some(url) => print(&format!("{url}\n")),
-        None => Ok(()),
+        Some(url) if !arguments.watching.json => print(&format!("{url}\n")),
+        _ => Ok(()),
     }
 }
 

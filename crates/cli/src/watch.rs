@@ -121,7 +121,10 @@ impl Watch {
                 self.next_hashing = elapsed + HASHING_EVERY;
                 self.line("hashing").hashing(*done, *of)
             }
-            SendEvent::Ready(session, objects, _) => self.line("ready").ready(session, *objects),
+            SendEvent::Ready(session, objects, description) => {
+                let url = description.url().map(|url| url.to_string());
+                self.line("ready").ready(session, *objects, url.as_deref())
+            }
             SendEvent::Progress(progress) => self.line("progress").sending(progress).end(),
             SendEvent::Notice(notice) => self.line("notice").notice(notice),
         };

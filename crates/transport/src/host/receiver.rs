@@ -382,6 +382,10 @@ impl Host<Header> for Memberships {
         let Some(group) = self.session.address(channel) else { return };
         let Some(place) = self.sockets.get_mut(channel.index()) else { return };
         if place.is_some() {
+            // The base channel was joined already, to find the session.
+            if channel == Channel(0) {
+                self.note(ReceiverNote::Joined(channel));
+            }
             return;
         }
         match open_group(&self.interface, group, self.join_source) {
