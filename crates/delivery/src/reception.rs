@@ -127,7 +127,8 @@ pub struct Reception<D: Disk> {
     objects: BTreeMap<Identity, Object<D::File>>,
     /// The object of each number, and the instance that named it.
     tois: BTreeMap<u32, Identity>,
-    /// The newest object of each path: its number, and the instance that named it.
+    /// The newest object of each path: its number, and the instance that named or removed it. One that was removed stays
+    /// here, so that instances from before, which may come later, do not bring back what it had replaced.
     paths: BTreeMap<String, (u32, u32)>,
     path_bytes: usize,
     /// The last object of each path, also of those that an earlier session had.
@@ -233,7 +234,7 @@ impl<D: Disk> Reception<D> {
             if self.removed.len() < OBJECTS_MAX {
                 self.removed.insert(toi, number);
             }
-            self.remove(toi)?;
+            self.remove(toi, number)?;
         }
         for entry in instance.entries {
             self.entry(number, entry)?;
@@ -242,9 +243,6 @@ impl<D: Disk> Reception<D> {
     }
 
     fn entry(&mut self, number: u32, entry: Entry) -> Result<(), DiskError> {
-        if self.removed.contains_key(&entry.toi) {
-            return Ok(());
-        }
         if let Some(&(toi, of)) = self.paths.get(&entry.path) {
             // A log that was started again names the same objects.
             if toi == entry.toi || ahead(number, of) < 0 {
@@ -255,6 +253,10 @@ impl<D: Disk> Reception<D> {
         if self.tois.len() >= OBJECTS_MAX || self.path_bytes + entry.path.len() > PATHS_MAX {
             return Ok(());
         }
+        if let Some(&removed_by) = self.removed.get(&entry.toi) {
+            self.note_path(entry.path, entry.toi, removed_by);
+            return Ok(());
+        }
         let identity = identity(&entry);
         // What another content of this path was, also in an earlier session, is over: the file may be another by now.
         if let Some(other) = self.last_at.insert(entry.path.clone(), identity)
@@ -262,8 +264,7 @@ impl<D: Disk> Reception<D> {
         {
             self.drop_object(other);
         }
-        self.path_bytes += entry.path.len();
-        self.paths.insert(entry.path.clone(), (entry.toi, number));
+        self.note_path(entry.path.clone(), entry.toi, number);
         self.tois.insert(entry.toi, identity);
         if !self.objects.contains_key(&identity) {
             let object = self.new_object(entry);
@@ -308,6 +309,14 @@ impl<D: Disk> Reception<D> {
         Object::failed(entry, reason)
     }
 
+    /// Notes the newest object of a path, and the instance that named or removed it.
+    fn note_path(&mut self, path: String, toi: u32, number: u32) {
+        let length = path.len();
+        if self.paths.insert(path, (toi, number)).is_none() {
+            self.path_bytes += length;
+        }
+    }
+
     /// An object that another one replaces, or that was removed, is no longer wanted.
     fn forget(&mut self, toi: u32) -> Option<Entry> {
         let identity = self.tois.remove(&toi)?;
@@ -327,8 +336,9 @@ impl<D: Disk> Reception<D> {
         Some(object.into_entry())
     }
 
-    fn remove(&mut self, toi: u32) -> Result<(), DiskError> {
+    fn remove(&mut self, toi: u32, number: u32) -> Result<(), DiskError> {
         let Some(entry) = self.forget(toi) else { return Ok(()) };
+        self.note_path(entry.path.clone(), toi, number);
         if self.settings.mirror && matches!(entry.content, Content::File { .. }) {
             self.remove_file(&entry.path)?;
         }
@@ -356,8 +366,11 @@ impl<D: Disk> Reception<D> {
             return Ok(());
         }
         self.is_swept = true;
-        let gone: Vec<String> = self.open_record()?.paths().map(str::to_owned).collect();
-        for path in gone.into_iter().filter(|path| !self.paths.contains_key(path)).collect::<Vec<_>>() {
+        let placed: Vec<String> = self.open_record()?.paths().map(str::to_owned).collect();
+        let is_wanted =
+            |path: &String| self.paths.get(path).is_some_and(|(toi, _)| self.tois.contains_key(toi));
+        let gone: Vec<String> = placed.into_iter().filter(|path| !is_wanted(path)).collect();
+        for path in gone {
             if self.remove_file(&path)? {
                 self.say(ReceptionEvent::Removed { path });
             }

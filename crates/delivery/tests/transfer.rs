@@ -351,6 +351,33 @@ fn assert_placed_but_own(reception: &Reception<MemoryDisk>, path: &str, bytes: &
     assert!(found[0] == (path, bytes.to_vec()));
 }
 
+/// A version that replaced another and was then removed: the other must not come back, in whatever order the receiver
+/// hears of the three.
+#[test]
+fn what_a_removed_file_had_replaced_stays_away_in_any_order_of_the_table() {
+    let (one, two) = (content(3_000, 1), content(3_000, 2));
+    let mut source = Source::new(1);
+    source.put(&[("a", &one)], &[], false);
+    source.put(&[("a", &two)], &[], false);
+    source.put(&[], &["a"], true);
+    let mut instances: Vec<Vec<(Repr, Vec<u8>)>> = vec![Vec::new(); 3];
+    while instances.iter().any(Vec::is_empty) || source.packets < 5_000 {
+        let (repr, payload) = source.next(0);
+        if let Some(instance) = repr.fdt.and_then(|fdt| instances.get_mut(fdt.instance() as usize)) {
+            instance.push((repr, payload));
+        }
+    }
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut reception = receiver(ReceptionSettings::default());
+        for (repr, payload) in order.iter().flat_map(|&instance: &usize| &instances[instance]) {
+            reception.packet(repr, payload).unwrap();
+        }
+        let progress = reception.progress();
+        assert_eq!((progress.objects, progress.is_open), (0, false), "{order:?}");
+        assert!(reception.is_complete(), "{order:?}");
+    }
+}
+
 /// A symbol that was changed on the path: the hash notices, and the object is received again.
 #[test]
 fn a_forged_symbol_is_noticed_by_the_hash() {
