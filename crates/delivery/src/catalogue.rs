@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::disk::Attributes;
 use crate::object::{
-    Coding, Content, Entry, Instance, NameError, OtiError, Sha256, TABLE_MAX, compressed, safe_path,
+    Coding, Content, Entry, Instance, NameError, OtiError, Sha256, TABLE_MAX, compressed, folders_above,
+    safe_path,
 };
 
 /// Entries of an instance: few, so that a lost packet of it costs little.
@@ -246,8 +247,7 @@ impl Catalogue {
     fn check_paths(&self) -> Result<(), CatalogueError> {
         let mut known: BTreeMap<String, &str> = BTreeMap::new();
         for path in self.paths.keys() {
-            let ends = path.char_indices().filter(|&(_, char)| char == '/').map(|(at, _)| at);
-            for folder in ends.filter_map(|end| path.get(..end)) {
+            for folder in folders_above(path) {
                 let is_file = |toi: &u32| {
                     self.objects.get(toi).is_some_and(|entry| matches!(entry.content, Content::File { .. }))
                 };

@@ -6,7 +6,7 @@ use std::io;
 use std::rc::Rc;
 
 use crate::disk::{Attributes, Disk, DiskFile, Found};
-use crate::object::{BlockEncoder, Coding, Oti};
+use crate::object::{BlockEncoder, Coding, Oti, folders_above};
 use crate::packet::PayloadId;
 use crate::sender::Symbols;
 
@@ -133,8 +133,7 @@ impl Disk for MemoryDisk {
     }
 
     fn create_folder(&mut self, path: &str) -> io::Result<()> {
-        let ends = path.char_indices().filter(|&(_, char)| char == '/').map(|(at, _)| at);
-        for part in ends.chain([path.len()]).filter_map(|end| path.get(..end)) {
+        for part in folders_above(path).chain([path]) {
             if self.files.contains_key(part) {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }

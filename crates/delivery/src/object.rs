@@ -19,7 +19,7 @@ pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
 pub use coding::{Coding, NoCode};
 pub use encoder::BlockEncoder;
 pub use instance::{Content, Entry, Instance, TableError};
-pub use names::{NameError, PATH_MAX, safe_path};
+pub use names::{NameError, PATH_MAX, folders_above, safe_path};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use plain::PlainAssembly;
 pub use reassembly::Reassembly;

@@ -7,7 +7,7 @@ use sha2::Digest as _;
 use crate::disk::{Attributes, Disk, DiskFile as _, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
-use crate::object::{Coding, Content, Entry, Reassembly, Sha256};
+use crate::object::{Coding, Content, Entry, Reassembly, Sha256, folders_above};
 
 /// The folder of partial files and their records, in the folder of received files. No object's path leads there, since
 /// its first part is hidden.
@@ -139,16 +139,11 @@ pub fn place_bytes<D: Disk>(
 
 /// Creates the folders above a path, and checks that a file can be put there.
 fn prepare<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
-    if let Some((folder, _)) = path.rsplit_once('/') {
-        let mut ends: Vec<usize> =
-            folder.char_indices().filter(|&(_, c)| c == '/').map(|(at, _)| at).collect();
-        ends.push(folder.len());
-        for part in ends.into_iter().filter_map(|end| folder.get(..end)) {
-            match disk.look(part)? {
-                Found::Folder => {}
-                Found::Nothing => disk.create_folder(part)?,
-                Found::File(_) | Found::Other => return Err(io::ErrorKind::NotADirectory.into()),
-            }
+    for folder in folders_above(path) {
+        match disk.look(folder)? {
+            Found::Folder => {}
+            Found::Nothing => disk.create_folder(folder)?,
+            Found::File(_) | Found::Other => return Err(io::ErrorKind::NotADirectory.into()),
         }
     }
     match disk.look(path)? {

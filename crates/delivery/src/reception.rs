@@ -5,7 +5,7 @@
 
 mod object;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 
 use crate::disk::{Disk, Found};
@@ -140,8 +140,10 @@ pub struct Reception<D: Disk> {
     is_swept: bool,
     /// Instances that could not be used.
     rejected: usize,
-    /// Objects that have work to do.
-    busy: Vec<Identity>,
+    /// Objects that have work to do, the oldest first.
+    busy: VecDeque<Identity>,
+    /// An object that lacked packets when it was last looked for one: as a rule it still does.
+    lacking: Option<Identity>,
     in_memory: u64,
     wants_completions: bool,
     counters: AssemblyCounters,
@@ -165,7 +167,8 @@ impl<D: Disk> Reception<D> {
             placed: None,
             is_swept: false,
             rejected: 0,
-            busy: Vec::new(),
+            busy: VecDeque::new(),
+            lacking: None,
             in_memory: 0,
             wants_completions: false,
             counters: AssemblyCounters::default(),
@@ -182,6 +185,7 @@ impl<D: Disk> Reception<D> {
         self.paths.clear();
         self.path_bytes = 0;
         self.removed.clear();
+        self.lacking = None;
         self.is_swept = false;
     }
 
@@ -271,7 +275,7 @@ impl<D: Disk> Reception<D> {
             let is_busy = object.is_busy();
             self.objects.insert(identity, object);
             if is_busy {
-                self.busy.push(identity);
+                self.busy.push_back(identity);
             }
         }
         Ok(())
@@ -410,7 +414,7 @@ impl<D: Disk> Reception<D> {
         let outcome = object.insert(id, symbol).map_err(|source| failed(&object.entry.path, source))?;
         count(&mut self.counters, outcome);
         if !was_busy && object.is_busy() {
-            self.busy.push(identity);
+            self.busy.push_back(identity);
         }
         Ok(true)
     }
@@ -421,9 +425,9 @@ impl<D: Disk> Reception<D> {
     /// As [`Reception::packet`].
     pub fn work(&mut self) -> Result<bool, DiskError> {
         // An object at a time, the oldest first.
-        let Some(&identity) = self.busy.first() else { return Ok(false) };
+        let Some(&identity) = self.busy.front() else { return Ok(false) };
         let Some(object) = self.objects.get_mut(&identity) else {
-            self.busy.remove(0);
+            self.busy.pop_front();
             return Ok(true);
         };
         let memory = object.memory();
@@ -441,7 +445,7 @@ impl<D: Disk> Reception<D> {
         self.counters.undecodable += after.undecodable.saturating_sub(before.undecodable);
         self.in_memory = self.in_memory.saturating_sub(memory) + object.memory();
         if !object.is_busy() {
-            self.busy.retain(|busy| *busy != identity);
+            self.busy.pop_front();
         }
         match worked {
             Ok(None) => {}
@@ -477,8 +481,14 @@ impl<D: Disk> Reception<D> {
 
     /// Whether packets of the session are still of use, as far as is known: not when every block has enough symbols and
     /// the rest is decoding, which may fail.
-    pub fn needs_packets(&self) -> bool {
-        !self.listing.is_whole() || !self.wanted().all(Object::has_enough)
+    pub fn needs_packets(&mut self) -> bool {
+        let lacks =
+            |identity: &Identity| self.objects.get(identity).is_some_and(|object| !object.has_enough());
+        // It is asked at each wake-up, and there may be many objects.
+        if !self.lacking.as_ref().is_some_and(lacks) {
+            self.lacking = self.tois.values().find(|identity| lacks(identity)).copied();
+        }
+        self.lacking.is_some() || !self.listing.is_whole()
     }
 
     fn wanted(&self) -> impl Iterator<Item = &Object<D::File>> {

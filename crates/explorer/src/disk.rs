@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use layercast_core::stream::Stream;
 use layercast_delivery::disk::{Attributes, Disk, DiskFile, Found};
+use layercast_delivery::object::folders_above;
 
 /// The unit in which a torn write reaches the disk, in bytes.
 const SECTOR: usize = 512;
@@ -249,8 +250,7 @@ impl Disk for FaultyDisk {
     fn create_folder(&mut self, path: &str) -> io::Result<()> {
         let mut state = self.0.borrow_mut();
         state.write()?;
-        let ends = path.char_indices().filter(|&(_, char)| char == '/').map(|(at, _)| at);
-        for part in ends.chain([path.len()]).filter_map(|end| path.get(..end)) {
+        for part in folders_above(path).chain([path]) {
             if state.files.contains_key(part) {
                 return Err(io::ErrorKind::AlreadyExists.into());
             }

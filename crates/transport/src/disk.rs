@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use layercast_delivery::disk::{Attributes, Disk, DiskFile, Found};
+use layercast_delivery::object::folders_above;
 use rustix::fs::{
     AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Timespec, Timestamps, fallocate, flock,
     fsync, mkdirat, open, openat, renameat, statat, unlinkat, utimensat,
@@ -124,8 +125,7 @@ impl Disk for Folder {
     }
 
     fn create_folder(&mut self, path: &str) -> io::Result<()> {
-        let ends = path.char_indices().filter(|&(_, char)| char == '/').map(|(at, _)| at);
-        for part in ends.chain([path.len()]).filter_map(|end| path.get(..end)) {
+        for part in folders_above(path).chain([path]) {
             let (folder, name) = self.parent(part)?;
             match mkdirat(&folder, name, FOLDER_MODE) {
                 Ok(()) | Err(Errno::EXIST) => {}

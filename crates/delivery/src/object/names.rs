@@ -61,6 +61,11 @@ pub fn safe_path(path: &str) -> Result<&str, NameError> {
     Ok(path)
 }
 
+/// The folders above a path, the outermost first.
+pub fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter_map(|(end, _)| path.get(..end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -168,6 +168,11 @@ impl Incoming {
         Incoming { scheme, tsi, window, counters: ProtectionCounters::default() }
     }
 
+    /// The check of a session by the group's MAC, for a receiver that has stored no packet number of it.
+    pub fn by_mac(key: &GroupKey, tsi: u32) -> Incoming {
+        Incoming::new(Scheme::mac(key, tsi), tsi, ReplayWindow::above(0))
+    }
+
     /// Whether a packet is authentic and comes for the first time. If so, its payload is decrypted. Otherwise its bytes
     /// must not be used. Allocates nothing, never panics.
     ///

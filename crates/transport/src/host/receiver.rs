@@ -23,8 +23,7 @@ use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, REFUSAL_BYTES, Refusal};
 use layercast_delivery::security::keys::GroupKey;
-use layercast_delivery::security::protection::{Incoming, ProtectionCounters, Rejection, Scheme};
-use layercast_delivery::security::sequence::ReplayWindow;
+use layercast_delivery::security::protection::{Incoming, ProtectionCounters, Rejection};
 use layercast_delivery::session::{MAX_CHANNELS, Session};
 
 /// Up to this number of channels the wait uses a small array.
@@ -189,7 +188,7 @@ impl ReceiverHost {
     /// Checks that packets are authentic by a group key. Called before the start.
     pub fn protect(&mut self, key: &GroupKey) {
         let tsi = self.memberships.session.tsi;
-        self.protection = Some(Incoming::new(Scheme::mac(key, tsi), tsi, ReplayWindow::above(0)));
+        self.protection = Some(Incoming::by_mac(key, tsi));
     }
 
     /// Packets that were checked for authenticity; none if they are not.

@@ -10,8 +10,7 @@ use layercast_delivery::accept::{AcceptCounters, accept};
 use layercast_delivery::packet::View;
 use layercast_delivery::search::{FoundSession, Known, Search};
 use layercast_delivery::security::keys::GroupKey;
-use layercast_delivery::security::protection::{Incoming, Scheme};
-use layercast_delivery::security::sequence::ReplayWindow;
+use layercast_delivery::security::protection::Incoming;
 use layercast_delivery::session::{PACKET_BYTES, Session, is_usable_group};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -122,7 +121,7 @@ fn is_authentic(key: &GroupKey, checks: &mut Vec<(u32, Incoming)>, bytes: &mut [
         if checks.len() >= CHECKS_MAX {
             checks.remove(0);
         }
-        checks.push((tsi, Incoming::new(Scheme::mac(key, tsi), tsi, ReplayWindow::above(0))));
+        checks.push((tsi, Incoming::by_mac(key, tsi)));
         checks.len() - 1
     });
     checks.get_mut(place).is_some_and(|(_, check)| check.accept(bytes).is_ok())

@@ -123,7 +123,9 @@ impl<'a> Running<'a> {
             let worked = failure.map_or_else(|| self.reception.work(), Err);
             self.say_objects(say);
             is_busy = worked.map_err(|error| self.failed(error))?;
-            let is_complete = !self.options.keep_going && self.reception.is_complete();
+            // What is complete needs no packets, which is the cheaper question.
+            let is_complete =
+                !self.options.keep_going && !self.reception.needs_packets() && self.reception.is_complete();
             if is_complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
                 let report = self.progress(host, &mut reported);
