@@ -86,6 +86,7 @@ pub struct Carousel {
     channels: Vec<Cycle>,
     /// Parts of each instance of the table.
     parts: Vec<usize>,
+    has_short_table: bool,
     given: u64,
     symbols: u64,
     has_started: bool,
@@ -99,6 +100,7 @@ impl Carousel {
             by_object: BTreeMap::new(),
             channels: vec![Cycle::default(); usize::from(channels)],
             parts: Vec::new(),
+            has_short_table: true,
             given: 0,
             symbols: 0,
             has_started: false,
@@ -165,13 +167,14 @@ impl Carousel {
             channel.table = (start, 0);
             channel.first = first;
         }
+        self.has_short_table = parts.iter().sum::<usize>() <= SHORT_TABLE;
         self.parts = parts;
     }
 
     /// What the next packet of a channel carries; none if there is nothing to send.
     pub fn next(&mut self, channel: Channel, now: Time) -> Option<Pick> {
         self.has_started = true;
-        let short = self.parts.iter().sum::<usize>() <= SHORT_TABLE;
+        let short = self.has_short_table;
         let has_objects = !self.by_object.is_empty();
         let cycle = self.channels.get_mut(channel.index())?;
         if cycle.is_table_due(channel, now, short, has_objects)
