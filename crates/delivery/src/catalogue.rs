@@ -301,6 +301,7 @@ impl Catalogue {
     fn encode(&self, added: &[u32], removed: &[u32], is_last: bool) -> Encoded {
         let settings = &self.settings;
         let instance = Instance {
+            number: Some(self.next_instance),
             first: Some(self.first),
             complete: self.is_complete && is_last,
             expires_s: settings.expires_s,

@@ -65,7 +65,7 @@ impl Listing {
         let bytes = reader.insert(fdt, fti, payload)?;
         let xml = if repr.is_compressed { decompressed(bytes) } else { Some(bytes.to_vec()) };
         *reader = TableReader::default();
-        let instance = xml.ok_or(TableError::Xml).and_then(|xml| Instance::from_xml(&xml));
+        let instance = xml.ok_or(TableError::Xml).and_then(|xml| read(&xml, number));
         // One that is damaged or forged must not stand in the place of the genuine one.
         if let Ok(instance) = &instance
             && self.seen.len() < LOG_MAX
@@ -132,6 +132,16 @@ impl Listing {
             && self.seen.range(..).filter(|&&seen| (0..=count).contains(&ahead(seen, first))).count()
                 == count as usize + 1
             && !self.readers.iter().any(is_newer)
+    }
+}
+
+/// An instance whose packets had this number. The header has no checksum but UDP's: an instance under a wrong number would
+/// be missing under its own, and stand in the place of another.
+fn read(xml: &[u8], header: u32) -> Result<Instance, TableError> {
+    let instance = Instance::from_xml(xml)?;
+    match instance.number {
+        Some(own) if own != header => Err(TableError::Number { own, header }),
+        _ => Ok(instance),
     }
 }
 
@@ -203,6 +213,24 @@ mod tests {
         for (repr, payload) in &new[1..] {
             listing.insert(repr, payload);
         }
+        assert!(listing.is_whole());
+    }
+
+    #[test]
+    fn an_instance_under_another_number_is_not_the_genuine_one() {
+        let settings =
+            TableSettings { symbol: 900, expires_s: 1, wants_completions: false, session: String::new() };
+        let mut catalogue = Catalogue::new(settings);
+        catalogue.change(&[], &[], true).expect("a catalogue");
+        let genuine = &catalogue.instances()[0];
+        let forged = Encoded { number: genuine.number + 5, ..genuine.clone() };
+        let mut listing = Listing::default();
+        for (repr, payload) in packets(&forged) {
+            let read = listing.insert(&repr, &payload).map(|(_, instance)| instance);
+            assert!(matches!(read, None | Some(Err(TableError::Number { own: 0, header: 5 }))), "{read:?}");
+        }
+        assert!(!listing.is_whole());
+        packets(genuine).iter().for_each(|(repr, payload)| _ = listing.insert(repr, payload));
         assert!(listing.is_whole());
     }
 

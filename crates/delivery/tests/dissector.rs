@@ -65,6 +65,7 @@ fn elm(layer: u8, end_of_session: bool, echo: Option<Echo>) -> Header {
 fn packets() -> Vec<Sent> {
     let coding = Coding::plan(1_000_000, SYMBOL as u16).unwrap();
     let table = Instance {
+        number: Some(0),
         first: Some(0),
         complete: true,
         expires_s: 4_000_000_000,

@@ -34,6 +34,7 @@ fn instance(path: &str) -> Instance {
         attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
     };
     Instance {
+        number: Some(3),
         first: Some(3),
         complete: true,
         expires_s: 4_000_000_000,

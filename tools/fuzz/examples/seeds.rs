@@ -194,6 +194,7 @@ impl Corpus {
             Some(Entry { toi, path: format!("a folder/a file & more {toi}.tar.gz"), content, attributes })
         };
         let instance = Instance {
+            number: Some(1),
             first: Some(1),
             complete: true,
             expires_s: 4_000_000_000,

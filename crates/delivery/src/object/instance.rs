@@ -16,6 +16,9 @@ const ENTRIES_MAX: usize = 4096;
 /// those of the same path, or removes some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
+    /// The number of this instance, which the header of its packets repeats without a checksum. None where the source is
+    /// not ours.
+    pub number: Option<u32>,
     /// The first instance of the log; those before are history. None where the source is not ours: then every instance
     /// stands alone.
     pub first: Option<u32>,
@@ -67,6 +70,13 @@ pub enum TableError {
     Xml,
     /// The named field is missing or invalid.
     Field(&'static str),
+    /// Its packets had another number in their header.
+    Number {
+        /// The number in the instance.
+        own: u32,
+        /// The number in the header.
+        header: u32,
+    },
     /// A file has an unsupported FEC encoding.
     Encoding(u64),
     /// A file's transmission information is invalid.
@@ -80,6 +90,9 @@ impl fmt::Display for TableError {
         match self {
             TableError::Xml => write!(f, "the file delivery table is not XML"),
             TableError::Field(name) => write!(f, "the file delivery table has no valid {name}"),
+            TableError::Number { own, header } => {
+                write!(f, "instance {own} of the file delivery table came as instance {header}")
+            }
             TableError::Encoding(id) => {
                 write!(f, "a file has FEC encoding {id}; 0 (no code) and 6 (RaptorQ) are supported")
             }
@@ -107,6 +120,9 @@ impl Instance {
         );
         if self.complete {
             xml.push_str(" Complete=\"true\"");
+        }
+        if let Some(number) = self.number {
+            let _ = write!(xml, " lc:Number=\"{number}\"");
         }
         if let Some(first) = self.first {
             let _ = write!(xml, " lc:First=\"{first}\"");
@@ -152,10 +168,8 @@ impl Instance {
             return Err(TableError::Field("FDT-Instance"));
         }
         let mut instance = Instance {
-            first: match root.attribute((OWN, "First")) {
-                None => None,
-                Some(first) => Some(number(first, "First")?),
-            },
+            number: own_number(root, "Number")?,
+            first: own_number(root, "First")?,
             complete: root.attribute("Complete") == Some("true"),
             expires_s: number(root.attribute("Expires").ok_or(TableError::Field("Expires"))?, "Expires")?,
             wants_completions: root.attribute((OWN, "Completions")) == Some("true"),
@@ -215,6 +229,10 @@ fn write_attributes(xml: &mut String, attributes: Attributes) {
 
 fn number<T: core::str::FromStr>(text: &str, name: &'static str) -> Result<T, TableError> {
     text.trim().parse().map_err(|_| TableError::Field(name))
+}
+
+fn own_number(node: roxmltree::Node<'_, '_>, name: &'static str) -> Result<Option<u32>, TableError> {
+    node.attribute((OWN, name)).map(|text| number(text, name)).transpose()
 }
 
 fn read_toi(node: roxmltree::Node<'_, '_>) -> Result<u32, TableError> {
