@@ -6,7 +6,7 @@ use std::io;
 use std::rc::Rc;
 
 use crate::disk::{Attributes, Disk, DiskFile, Found};
-use crate::object::{BlockEncoder, Coding, Oti, folders_above};
+use crate::object::{BlockEncoder, Coding, Oti, SymbolPlace, folders_above};
 use crate::packet::PayloadId;
 use crate::sender::Symbols;
 
@@ -185,18 +185,16 @@ impl Symbols for MemoryObjects {
 
     fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Self::Error> {
         let Some((coding, bytes)) = self.objects.get(&toi) else { return Ok(()) };
-        let (start, length) = match *coding {
-            Coding::NoCode(coding) => coding.number(id).map_or((0, 0), |number| coding.position(number)),
-            Coding::RaptorQ(oti) => match id.esi().checked_sub(oti.block_symbols(id.block)) {
-                Some(repair) => {
-                    let encoder = self.encoders.entry((toi, id.block));
-                    if let Some(encoder) = encoder.or_insert_with(|| encoder_of(oti, id.block, bytes)) {
-                        encoder.repair(repair, room);
-                    }
-                    return Ok(());
+        let (start, length) = match coding.locate(id) {
+            None => (0, 0),
+            Some(SymbolPlace::Source(start, length)) => (start, length),
+            Some(SymbolPlace::Repair(oti, number)) => {
+                let encoder = self.encoders.entry((toi, id.block));
+                if let Some(encoder) = encoder.or_insert_with(|| encoder_of(oti, id.block, bytes)) {
+                    encoder.repair(number, room);
                 }
-                None => oti.position(id.block, id.esi()),
-            },
+                return Ok(());
+            }
         };
         let part = bytes.get(start as usize..start as usize + length).unwrap_or_default();
         let (data, padding) = room.split_at_mut(part.len().min(room.len()));

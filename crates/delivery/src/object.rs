@@ -16,7 +16,7 @@ mod table_reader;
 mod text;
 
 pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
-pub use coding::{Coding, NoCode};
+pub use coding::{Coding, NoCode, SymbolPlace};
 pub use encoder::BlockEncoder;
 pub use instance::{Content, Entry, Instance, TableError};
 pub use names::{NameError, PATH_MAX, folders_above, safe_path};

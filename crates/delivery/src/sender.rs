@@ -5,7 +5,7 @@ use layercast_core::units::{Channel, Size, Time};
 
 use crate::carousel::{Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
-use crate::object::{Coding, Content, FEC_NO_CODE, FEC_RAPTORQ, TOI_TABLE, table_fti};
+use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
 
 /// The extensions that only packets of the table have: EXT_FDT, EXT_CENC and EXT_FTI.
@@ -135,12 +135,8 @@ impl Sender {
     ) -> Result<Load, S::Error> {
         let content = self.catalogue.object(toi).map(|entry| entry.content);
         let Some(Content::File { coding, .. }) = content else { return Ok(Load::default()) };
-        let (codepoint, size) = match coding {
-            Coding::RaptorQ(oti) => (FEC_RAPTORQ, oti.symbol_size()),
-            Coding::NoCode(coding) => (FEC_NO_CODE, coding.number(id).map_or(0, |at| coding.position(at).1)),
-        };
-        let length = PayloadId::BYTES + size;
-        let mut load = Load { toi, codepoint, ..Load::default() };
+        let length = PayloadId::BYTES + coding.symbol_length(id);
+        let mut load = Load { toi, codepoint: coding.encoding_id(), ..Load::default() };
         if let Some((head, room)) = room.get_mut(..length).and_then(<[u8]>::split_first_chunk_mut) {
             *head = id.to_bytes();
             symbols.symbol(toi, id, room)?;

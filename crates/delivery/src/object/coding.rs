@@ -90,7 +90,43 @@ impl NoCode {
     }
 }
 
+/// Where a symbol of an object comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SymbolPlace {
+    /// A part of the object: its start, and its length in bytes; the rest of the symbol is padding.
+    Source(u64, usize),
+    /// The repair symbol of this number of its block.
+    Repair(Oti, u32),
+}
+
 impl Coding {
+    /// Where a symbol comes from; none if the object has no such symbol.
+    pub fn locate(&self, id: PayloadId) -> Option<SymbolPlace> {
+        match self {
+            Coding::NoCode(coding) => {
+                let (start, length) = coding.position(coding.number(id)?);
+                Some(SymbolPlace::Source(start, length))
+            }
+            Coding::RaptorQ(oti) if id.block >= oti.blocks() => None,
+            Coding::RaptorQ(oti) => match id.esi().checked_sub(oti.block_symbols(id.block)) {
+                Some(number) => Some(SymbolPlace::Repair(*oti, number)),
+                None => {
+                    let (start, length) = oti.position(id.block, id.esi());
+                    Some(SymbolPlace::Source(start, length))
+                }
+            },
+        }
+    }
+
+    /// The length of a symbol in a packet, in bytes: without a code the last one has no padding.
+    pub fn symbol_length(&self, id: PayloadId) -> usize {
+        match (self, self.locate(id)) {
+            (Coding::NoCode(_), Some(SymbolPlace::Source(_, length))) => length,
+            (Coding::NoCode(_), _) => 0,
+            (Coding::RaptorQ(oti), _) => oti.symbol_size(),
+        }
+    }
+
     /// The coding that a source uses: none for an object of at most one symbol, which every packet carries whole, else
     /// RaptorQ.
     ///
@@ -158,6 +194,21 @@ mod tests {
         assert!(NoCode::new(1, 0, 1).is_err() && NoCode::new(1, 1, 0).is_err());
         assert!(NoCode::new(1 << 40, 1, 1).is_err());
         assert_eq!(NoCode::new(0, 100, 1).expect("empty").number(id(0, 0)), None);
+    }
+
+    #[test]
+    fn symbols_are_parts_of_the_object_or_repair_symbols() {
+        let coding = Coding::plan(1050, 100).expect("a coding");
+        let Coding::RaptorQ(oti) = coding else { panic!("{coding:?}") };
+        let at = |block, esi| coding.locate(PayloadId::new(block, esi).expect("an id"));
+        assert_eq!(at(0, 1), Some(SymbolPlace::Source(100, 100)));
+        assert_eq!(at(0, 10), Some(SymbolPlace::Source(1000, 50)));
+        assert_eq!(at(0, 13), Some(SymbolPlace::Repair(oti, 2)));
+        assert_eq!(at(1, 0), None);
+        let short = Coding::plan(70, 100).expect("a coding");
+        assert_eq!(short.locate(id(0, 0)), Some(SymbolPlace::Source(0, 70)));
+        assert_eq!(short.locate(id(0, 1)), None);
+        assert_eq!([coding.symbol_length(id(0, 10)), short.symbol_length(id(0, 0))], [100, 70]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 
-use layercast_delivery::object::{BlockEncoder, Coding, Oti};
+use layercast_delivery::object::{BlockEncoder, Coding, Oti, SymbolPlace};
 use layercast_delivery::packet::PayloadId;
 use layercast_delivery::sender::Symbols;
 
@@ -21,9 +21,10 @@ use crate::error::Error;
 
 /// The maximum number of open files.
 const OPEN_MAX: usize = 256;
-/// The number of repair symbols that are generated at once, at most and at least: a batch of 64 costs 50 µs per symbol
-/// of a block of a megabyte, and keeps 6 % of it.
-const BATCH: std::ops::RangeInclusive<u32> = 8..=64;
+/// The number of repair symbols that are generated at once: at most one for so many source symbols of the block, so that
+/// each costs about 50 µs, and at least so many.
+const BATCH_SHARE: u64 = 16;
+const BATCH_MIN: u32 = 8;
 /// The memory for repair symbols (CHOICE).
 const MEMORY_MAX: u64 = 512 << 20;
 /// The maximum number of batches that wait for the thread.
@@ -67,7 +68,8 @@ pub(super) struct Store {
     next: HashMap<Block, Option<Batch>>,
     orders: Option<SyncSender<Order>>,
     ready: Receiver<(Block, Batch)>,
-    batch: u32,
+    /// A batch of a block has one repair symbol for so many source symbols.
+    share: u64,
     symbols: u64,
     /// The next file to check.
     checked: u32,
@@ -100,7 +102,7 @@ impl Default for Store {
             next: HashMap::new(),
             orders: spawned.is_ok().then_some(orders),
             ready,
-            batch: *BATCH.end(),
+            share: BATCH_SHARE,
             symbols: 0,
             checked: 0,
         }
@@ -114,10 +116,8 @@ impl Store {
         let size = coding.symbol_size() as u64;
         self.sources.insert(toi, Source { path: found.path.clone(), fingerprint, coding });
         self.symbols += coding.symbols();
-        // What a batch of each block takes together.
-        let blocks = self.symbols / 1024 + self.sources.len() as u64;
-        let fits = MEMORY_MAX / (2 * blocks.max(1) * size.max(1));
-        self.batch = (fits.min(u64::from(u32::MAX)) as u32).clamp(*BATCH.start(), *BATCH.end());
+        // Two batches of every block fit together.
+        self.share = (2 * self.symbols * size).div_ceil(MEMORY_MAX).max(BATCH_SHARE);
     }
 
     /// Forgets an object.
@@ -227,9 +227,10 @@ impl Store {
         Ok(())
     }
 
-    /// How many repair symbols of a block are generated at once: no more than it has source symbols, or few.
+    /// How many repair symbols of a block are generated at once.
     fn batch_of(&self, oti: Oti, block: u8) -> u32 {
-        self.batch.min(oti.block_symbols(block).max(*BATCH.start()))
+        let share = u64::from(oti.block_symbols(block)) / self.share;
+        u32::try_from(share).unwrap_or(u32::MAX).max(BATCH_MIN)
     }
 
     /// Orders a batch, unless it was ordered before.
@@ -256,19 +257,17 @@ impl Symbols for Store {
 
     fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Error> {
         let Some(coding) = self.sources.get(&toi).map(|source| source.coding) else { return Ok(()) };
-        let (start, length) = match coding {
-            Coding::NoCode(coding) => coding.number(id).map_or((0, 0), |number| coding.position(number)),
-            Coding::RaptorQ(oti) => match id.esi().checked_sub(oti.block_symbols(id.block)) {
-                Some(repair) => return self.repair((toi, id.block), oti, repair, room),
-                None => {
-                    // The first repair symbols are ready when they are needed.
-                    if id.esi() == oti.block_symbols(id.block) / 2 {
-                        self.order((toi, id.block), oti, 0)?;
-                    }
-                    oti.position(id.block, id.esi())
-                }
-            },
+        let (start, length) = match coding.locate(id) {
+            None => return Ok(()),
+            Some(SymbolPlace::Repair(oti, number)) => return self.repair((toi, id.block), oti, number, room),
+            Some(SymbolPlace::Source(start, length)) => (start, length),
         };
+        // The first repair symbols are ready when they are needed.
+        if let Coding::RaptorQ(oti) = coding
+            && id.esi() == oti.block_symbols(id.block) / 2
+        {
+            self.order((toi, id.block), oti, 0)?;
+        }
         let file = self.file(toi)?;
         let (data, padding) = room.split_at_mut(length.min(room.len()));
         padding.fill(0);
