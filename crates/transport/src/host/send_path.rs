@@ -81,8 +81,8 @@ impl SendPath {
     pub(super) fn new(socket: UdpSocket, session: Session) -> SendPath {
         SendPath {
             socket,
-            // A packet is built after space for the longest header.
-            outbox: Outbox::new(session.packet.as_bytes() as usize),
+            // A payload is built after space for the longest header, in addition to that of the packet.
+            outbox: Outbox::new(session.packet.as_bytes() as usize + MAX_HEADER),
             session,
             clock: Clock::default(),
             since: Time::ZERO,
@@ -101,7 +101,7 @@ impl SendPath {
         let mut sequence = Sequence::after(0);
         sequence.grant(SEQUENCE_MAX);
         self.protection = Some(Outgoing::new(Scheme::mac(key, self.session.tsi), sequence));
-        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + AUTH_BYTES);
+        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + MAX_HEADER + AUTH_BYTES);
     }
 
     /// Lets packets with a payload all have the size of the session. Called before the first packet.
@@ -211,7 +211,8 @@ impl<S: Supply> SendingHost<'_, S> {
         };
         let Load { toi, codepoint, fdt, is_compressed, fti, length } = load.unwrap_or_default();
         let tsi = send_path.session.tsi;
-        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti };
+        let poll = None;
+        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti, poll };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
         let whole = (send_path.session.packet.as_bytes() - send_path.session.ip_udp_bytes()) as usize;
