@@ -42,6 +42,29 @@ impl Member {
     }
 }
 
+/// A report as every receiver may send it.
+fn report(receiver: u64, poll: u8, exponent: u8, share: u16) -> ReceptionReport {
+    ReceptionReport {
+        tsi: 1,
+        receiver: NonZeroU64::new(receiver).unwrap(),
+        poll,
+        exponent,
+        is_complete: share == WHOLE,
+        is_leaving: false,
+        disk_fails: false,
+        share,
+        level: Level::NONE,
+        lost: None,
+        left_s: None,
+        objects: 0,
+        failed: 0,
+    }
+}
+
+fn somewhere() -> SocketAddr {
+    SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 1)
+}
+
 struct World {
     now: Time,
     collector: Collector,
@@ -83,27 +106,15 @@ impl World {
         }
         let share = self.members[number].share(at);
         let arrives = at + DELAY;
-        let report = ReceptionReport {
-            tsi: 1,
-            receiver: NonZeroU64::new(number as u64 + 1).unwrap(),
-            poll: answer.poll,
-            exponent: answer.exponent,
-            is_complete: share == WHOLE,
-            is_leaving,
-            disk_fails: false,
-            share,
-            level: Level::NONE,
-            lost: None,
-            left_s: self.members[number].left_s(at),
-            objects: 0,
-            failed: 0,
-        };
+        let left_s = self.members[number].left_s(at);
+        let report = report(number as u64 + 1, answer.poll, answer.exponent, share);
+        let report = ReceptionReport { is_leaving, left_s, ..report };
         let second = arrives.as_secs_f64() as usize;
         if self.arrived.len() <= second {
             self.arrived.resize(second + 1, 0);
         }
         self.arrived[second] += 1;
-        self.collector.report(arrives, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 1), report);
+        self.collector.report(arrives, somewhere(), report);
     }
 
     /// Lets one table packet go to all, and time pass until the next. What is known if a poll ended.
@@ -275,29 +286,58 @@ fn receivers_that_hold_nothing_and_receivers_that_end_at_once_do_not_flood() {
 }
 
 #[test]
+fn an_answer_counts_once_and_in_its_poll() {
+    let mut collector = Collector::new();
+    let at = |ms| Time::ZERO + Duration::from_ms(ms);
+    assert_eq!(collector.poll(at(0)).number, 0);
+    // A copy, an answer to another poll, and one with a probability that nobody was asked for.
+    for (receiver, poll, exponent) in [(1, 0, 4), (1, 0, 4), (2, 7, 4), (3, 0, 17)] {
+        collector.report(at(1000), somewhere(), report(receiver, poll, exponent, 1000));
+    }
+    assert_eq!(collector.poll(at(4999)).number, 0);
+    assert!(!collector.take_news());
+    assert_eq!(collector.poll(at(5000)).number, 1);
+    assert!(collector.take_news() && !collector.take_news());
+    let summary = collector.summary(at(5000));
+    assert_eq!((summary.receivers.mean, ids(&summary, 9)), (16.0, BTreeSet::from([1, 2])));
+    assert_eq!((summary.counters.accepted, summary.counters.refused), (3, 1));
+    // The last report of a complete receiver, twice: four of them, known by one report.
+    let last = ReceptionReport { is_leaving: true, ..report(1, 1, 2, WHOLE) };
+    collector.report(at(6000), somewhere(), last);
+    collector.report(at(6001), somewhere(), last);
+    let summary = collector.summary(at(6000));
+    assert_eq!((summary.complete, ids(&summary, 9)), (4.0, BTreeSet::from([2])));
+}
+
+#[test]
+fn a_poll_that_too_many_answer_ends_early() {
+    let mut collector = Collector::new();
+    let at = |ms| Time::ZERO + Duration::from_ms(ms);
+    collector.poll(at(0));
+    for receiver in 1..=100 {
+        collector.report(at(100), somewhere(), report(receiver, 0, 4, 0));
+    }
+    // Receivers would not listen to another one sooner.
+    assert_eq!(collector.poll(at(900)).number, 0);
+    let next = collector.poll(at(1000));
+    // 1600 in a fourth of the time are 7200: one of 300 gives 24.
+    assert_eq!((next.number, next.all(), next.slow()), (1, 9, 9));
+    assert_eq!(collector.summary(at(1000)).counters.cut, 1);
+}
+
+#[test]
 fn forged_reports_neither_grow_anything_nor_stay() {
     let mut world = World::new(1, 0.0, 0.0);
     world.join(50, usual);
     world.run(60);
     let forged = |number: u64| ReceptionReport {
-        tsi: 1,
-        receiver: NonZeroU64::new(1_000_000 + number).unwrap(),
-        poll: (number / 5000) as u8,
-        exponent: (number % 25) as u8,
         is_complete: number.is_multiple_of(7),
         is_leaving: number.is_multiple_of(5),
-        disk_fails: false,
-        share: number as u16,
-        level: Level::NONE,
-        lost: None,
-        left_s: None,
-        objects: 0,
-        failed: 0,
+        ..report(1_000_000 + number, (number / 5000) as u8, (number % 25) as u8, number as u16)
     };
-    let from = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 2);
     let now = world.now;
     let counted = allocation_counter::measure(|| {
-        (0..1_000_000).for_each(|number| world.collector.report(now, from, forged(number)));
+        (0..1_000_000).for_each(|number| world.collector.report(now, somewhere(), forged(number)));
     });
     assert_eq!((counted.count_total, counted.bytes_max), (0, 0), "{counted:?}");
     let summary = world.collector.summary(now);
