@@ -51,9 +51,11 @@ fn a_sender_says_how_many_receivers_it_has_and_which_is_the_slowest() {
     let second = receiver(&group, &directory.join("second"), &[]);
 
     let lines = BufReader::new(source.stdout.take().expect("its output")).lines();
-    let events = lines.map(|line| serde_json::from_str::<Value>(&line.expect("a line")).expect("JSON"));
+    let mut events = lines.map(|line| serde_json::from_str::<Value>(&line.expect("a line")).expect("JSON"));
     let known = |event: &Value| event["slowest"].as_array().map_or(0, Vec::len);
+    // The rest stays in the pipe: the source goes on.
     let reception = events
+        .by_ref()
         .filter(|event| event["event"] == "reception")
         .take(12)
         .find(|event| known(event) == 2)

@@ -190,7 +190,7 @@ impl Collector {
     fn judge(&mut self, passed: Duration) {
         let passed = passed.as_secs_f64() / WINDOW.as_secs_f64();
         let each = (self.count as f64 / self.samples.len().max(1) as f64).max(1.0);
-        // Of a poll that was cut nobody knows who would have answered.
+        // A poll that was cut says nothing of the answers that were still to come.
         if passed >= 1.0 && each == 1.0 {
             // The oldest gives its memory.
             let mut past = match self.past.len() {

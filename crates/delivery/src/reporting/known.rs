@@ -9,7 +9,7 @@ use crate::packet::{ReceptionReport, WHOLE};
 
 /// The maximum number of receivers that are known one by one.
 pub const KNOWN_MAX: usize = 100;
-/// A receiver that has been silent for so long is forgotten (CHOICE: long enough to see who vanished).
+/// A receiver that has been silent for so long is forgotten (CHOICE: long enough to see which vanished).
 const FORGOTTEN: Duration = Duration::from_secs(120);
 
 /// A receiver and its last report.
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_silent_is_no_longer_present_and_then_forgotten() {
+    fn a_silent_receiver_is_no_longer_present_and_then_forgotten() {
         let mut table = Known::new();
         table.note(known(1, 1, None, 0));
         let mut leaving = known(2, 1, None, 0);

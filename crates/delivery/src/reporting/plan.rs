@@ -125,7 +125,7 @@ mod tests {
         // These 24 would be 384 at 2^-8.
         plan.next(&mut samples(24, 12, |_| 0), 1.0, 1.0);
         assert_eq!((plan.poll.all(), plan.poll.slow()), (12, 12));
-        // Too many in a tenth of the time, of whom a quarter was kept.
+        // Too many in a tenth of the time, a quarter of them kept.
         plan.next(&mut samples(24, 12, |_| 0), 0.1, 4.0);
         assert_eq!(plan.poll.all(), 18);
     }
@@ -146,7 +146,7 @@ mod tests {
     fn the_slowest_quarter_is_looked_for_until_all_of_it_answers() {
         let mut plan = plan(6, 6, NO_FLOOR);
         plan.needed = 6;
-        // 24 of 1536 receivers answered; the four slowest stand for 256, of whom 16 answer at 2^-4.
+        // 24 of 1536 receivers answered; the four slowest stand for 256, and 16 of these answer at 2^-4.
         plan.next(&mut samples(24, 6, |at| 100 + at), 1.0, 1.0);
         assert_eq!((plan.poll.all(), plan.poll.slow(), plan.poll.floor), (6, 4, 104));
         let mut both = samples(12, 4, |at| 80 + at);

@@ -6,7 +6,7 @@ use layercast_core::units::{Duration, Time};
 use super::{EXPONENT_STEP, FIRST_EXPONENT};
 use crate::packet::Poll;
 
-/// The least time between two polls that are answered, whoever asks: the source starts none sooner than twice this.
+/// The least time between two polls that are answered, whatever is asked: the source starts none sooner than twice this.
 const GAP: Duration = Duration::from_ms(500);
 
 /// A report is to be sent.
