@@ -4,13 +4,19 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use layercast_core::contract::{Estimates, TraceEvent};
-use layercast_core::units::RateEstimate;
+use layercast_core::units::{RateEstimate, Time};
 use layercast_delivery::reception::ReceptionEvent;
+use layercast_delivery::reporting::KnownReceiver;
 use layercast_delivery::session::Session;
 use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::ReceiveProgress;
-use layercast_transport::send::{SendProgress, Sent, Stopped};
+use layercast_transport::send::{Reception, SendProgress, Sent, Stopped};
 use layercast_transport::{Error, Notice};
+
+use crate::reception;
+
+/// How many receivers an event lists.
+const SLOWEST: usize = 20;
 
 /// An object of JSON in the making, whose fields stay in order.
 #[derive(Debug)]
@@ -113,8 +119,53 @@ impl Line {
             .number("rounds", progress.rounds)
             .count("reports", counters.reports)
             .count("feedback_rejected", counters.bad_feedback)
+            .count("reception_reports", counters.reception_reports)
             .count("receivers_complete", progress.completions)
             .estimates(&progress.estimates)
+    }
+
+    /// What is known of receivers, for `reception` and `end`.
+    pub(crate) fn reception(self, reception: &Reception) -> Line {
+        let summary = &reception.summary;
+        let slowest: Vec<String> = summary
+            .slowest
+            .iter()
+            .take(SLOWEST)
+            .map(|known| Line(String::new()).receiver(known, reception.at).object())
+            .collect();
+        self.number("receivers", summary.receivers.mean)
+            .number("receivers_low", summary.receivers.low)
+            .number("receivers_high", summary.receivers.high)
+            .number("receivers_complete_estimate", summary.complete)
+            .number_if("median", summary.median)
+            .raw("slowest", format_args!("[{}]", slowest.join(",")))
+    }
+
+    fn reception_if(self, reception: Option<&Reception>) -> Line {
+        match reception {
+            Some(reception) => self.reception(reception),
+            None => self,
+        }
+    }
+
+    fn receiver(self, known: &KnownReceiver, now: Time) -> Line {
+        let report = &known.report;
+        self.text("address", &known.from.to_string())
+            .text("receiver", &format!("{:016x}", report.receiver))
+            .number("progress", reception::share(known))
+            .raw("level", report.level.as_number())
+            .number_if("packets_lost", report.lost.map(|lost| f64::from(lost) / 1000.0))
+            .number_if("left_s", report.left_s.map(f64::from))
+            .count("objects_complete", report.objects)
+            .count("objects_failed", report.failed)
+            .raw("disk_fails", report.disk_fails)
+            .raw("left", report.is_leaving)
+            .number("silent_s", reception::silent_s(known, now))
+    }
+
+    /// An object within a line, whose first field has a comma before it.
+    fn object(self) -> String {
+        format!("{{{}}}", self.0.trim_start_matches(','))
     }
 
     /// What a receiver has done, for `progress` and `end`.
@@ -153,6 +204,7 @@ impl Line {
                     .count("exit_status", status)
                     .count("objects_withdrawn", sent.withdrawn)
                     .sending(&sent.progress)
+                    .reception_if(sent.reception.as_ref())
                     .end()
             }
             Err(error) => self.failed(error, status),

@@ -51,6 +51,8 @@ mod output;
 mod package;
 mod package_arguments;
 mod progress;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod reception;
 #[cfg(test)]
 mod reference;
 mod run;

@@ -6,9 +6,10 @@ use layercast_core::contract::Estimates;
 use layercast_core::units::RateEstimate;
 use layercast_delivery::session::Session;
 use layercast_transport::receive::ReceiveProgress;
-use layercast_transport::send::SendProgress;
+use layercast_transport::send::{Reception, SendProgress};
 
 use crate::metrics::Page;
+use crate::reception;
 
 /// What is known besides the progress.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub(crate) struct Known {
     layers: u16,
     /// The objects of a source.
     pub(crate) objects: usize,
+    /// What reception reports say of a source's receivers.
+    pub(crate) reception: Option<Reception>,
     /// How often each notice was given.
     pub(crate) notices: BTreeMap<&'static str, u64>,
 }
@@ -76,10 +79,26 @@ impl Known {
         page.counters("rejected_feedback_total", "Feedback not used, by reason.", "reason", rejected);
         let complete = progress.completions as f64;
         page.gauge("receivers_complete", "Receivers that reported completion.", Some(complete));
+        let reports = counters.reception_reports;
+        page.counter("reception_reports_received_total", "Reception reports of receivers.", reports);
+        self.reception(&mut page);
         page.gauge("rounds", "Symbols sent for each that the files have.", Some(progress.rounds));
         page.gauge("objects", "Objects of the session.", Some(self.objects as f64));
         self.estimates(&mut page, &progress.estimates);
         page
+    }
+
+    fn reception(&self, page: &mut Page) {
+        let Some(Reception { summary, .. }) = &self.reception else { return };
+        let receivers = summary.receivers;
+        page.gauge("receivers", "Receivers, as estimated from reception reports.", Some(receivers.mean));
+        page.gauge("receivers_low", "The lower end of their 95 % interval.", Some(receivers.low));
+        page.gauge("receivers_high", "Its upper end.", Some(receivers.high));
+        let complete = "Complete receivers, as estimated from reception reports.";
+        page.gauge("receivers_complete_estimate", complete, Some(summary.complete));
+        page.gauge("receivers_median_ratio", "The share that half of them have at least.", summary.median);
+        let slowest = summary.slowest.first().map(reception::share);
+        page.gauge("receivers_slowest_ratio", "The share that the slowest known one has.", slowest);
     }
 
     /// The page of a receiver.

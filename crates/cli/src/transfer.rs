@@ -24,6 +24,7 @@ use crate::commands::Failure;
 use crate::finding;
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
+use crate::reception;
 use crate::transfer_arguments::{Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
@@ -126,6 +127,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         ttl: arguments.ttl,
         ends,
         group_key: group_key(arguments.group_key.as_deref())?,
+        reports: !arguments.no_reports,
         follow: arguments.follow,
         state: arguments.state.clone(),
         seed: None,
@@ -138,6 +140,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let mut described = Ok(());
     let mut hashing = Hashing::new();
     let mut watch = Watch::begin("source", &arguments.watching, None)?;
+    let mut receivers = None;
     let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| {
         watch.send(event);
         match event {
@@ -147,9 +150,14 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
                     .and_then(|()| finding::name_session(arguments, &options, session, description));
             }
             SendEvent::Progress(progress) => {
-                bar.set_message(sending(progress, &ends));
-                watch.log(&bar, arguments.quiet, || sending(progress, &ends));
+                let receivers =
+                    receivers.as_ref().and_then(|known| reception::line(known, progress.completions));
+                let mut text = sending(progress, &ends);
+                text.extend(receivers.map(|line| format!("\n{line}")));
+                bar.set_message(text.clone());
+                watch.log(&bar, arguments.quiet, || text);
             }
+            SendEvent::Reception(reception) => receivers = Some((*reception).clone()),
             SendEvent::Notice(notice) => note(&bar, notice),
         }
     });
@@ -214,6 +222,11 @@ fn ended(sent: &Sent, ends: &Ends) -> String {
     for address in &sent.completed {
         text.push_str(&format!("Complete: {address}\n"));
     }
+    if let Some(receivers) = &sent.reception {
+        let line = reception::line(receivers, sent.progress.completions);
+        text.extend(line.map(|line| format!("At the end, {line}\n")));
+        text.push_str(&reception::incomplete(receivers));
+    }
     text
 }
 
@@ -277,6 +290,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         within: arguments.within.map(duration),
         protocol_options: arguments.options.clone(),
         group_key: group_key(arguments.group_key.as_deref())?,
+        silent: arguments.silent,
         seed: None,
     };
     let bar = line(arguments.quiet, Some(1));

@@ -65,6 +65,10 @@ pub(crate) struct Send {
     #[arg(long, value_name = "N")]
     pub(crate) until_complete: Option<usize>,
 
+    /// Do not ask receivers how far they are; otherwise a few of them answer per second, however many there are
+    #[arg(long)]
+    pub(crate) no_reports: bool,
+
     /// Authenticate packets by this group key, which `layercast key new --group` makes
     #[arg(long, value_name = "FILE")]
     pub(crate) group_key: Option<PathBuf>,
@@ -130,6 +134,10 @@ pub(crate) struct Receive {
     /// A session description that `layercast send --describe` wrote, instead of a group
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
+
+    /// Report neither progress nor completion to the sender; what the congestion control needs is sent all the same
+    #[arg(long)]
+    pub(crate) silent: bool,
 
     /// Take only packets that this group key authenticates
     #[arg(long, value_name = "FILE")]

@@ -104,6 +104,7 @@ impl Watch {
                 self.known.objects = *objects;
             }
             SendEvent::Notice(notice) => self.count(notice),
+            SendEvent::Reception(reception) => self.known.reception = Some((*reception).clone()),
             SendEvent::Hashing { .. } | SendEvent::Progress(_) => {}
         }
         if let (Some(served), SendEvent::Progress(progress)) = (&self.served, event) {
@@ -126,6 +127,7 @@ impl Watch {
                 self.line("ready").ready(session, *objects, url.as_deref())
             }
             SendEvent::Progress(progress) => self.line("progress").sending(progress).end(),
+            SendEvent::Reception(reception) => self.line("reception").reception(reception).end(),
             SendEvent::Notice(notice) => self.line("notice").notice(notice),
         };
         self.say(&text);

@@ -70,6 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             fdt: load.fdt,
             is_compressed: load.is_compressed,
             fti: load.fti,
+            poll: None,
         };
         arrived += 1;
         arrived_bytes += load.length as u64;

@@ -21,6 +21,7 @@ mod percent;
 pub mod placed;
 pub mod placing;
 pub mod reception;
+pub mod reporting;
 pub mod search;
 pub mod security;
 pub mod sender;

@@ -172,6 +172,7 @@ mod tests {
                 fdt: Some(Fdt::new(encoded.number)),
                 is_compressed: true,
                 fti: Some(table_fti(encoded.bytes.len(), 100)),
+                poll: None,
             };
             (repr, payload)
         };

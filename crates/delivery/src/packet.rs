@@ -9,12 +9,18 @@
 mod extension;
 mod feedback;
 mod payload_id;
+mod poll;
+mod report;
 mod repr;
 mod view;
 
-pub use extension::{Extension, Extensions, Fdt, HET_AUTH, HET_CENC, HET_FDT, HET_FTI, HET_NOP, HET_TIME};
+pub use extension::{
+    Extension, Extensions, Fdt, HET_AUTH, HET_CENC, HET_FDT, HET_FTI, HET_NOP, HET_POLL, HET_TIME,
+};
 pub use feedback::{COMPLETION_BYTES, Completion, REFUSAL_BYTES, Refusal};
 pub use payload_id::{ESI_LIMIT, PayloadId};
+pub use poll::{EXPONENT_MAX, Poll};
+pub use report::{REPORT_BYTES, ReceptionReport, WHOLE};
 pub use repr::{Fti, MAX_HEADER, NotOurs, Repr};
 pub use view::View;
 
@@ -46,6 +52,16 @@ pub enum PacketError {
     Feedback(u8),
     /// A receiver's number is zero.
     Receiver,
+    /// A reception report with an exponent or a loss beyond its range.
+    Report,
+}
+
+/// A word of feedback that has `need` bytes.
+fn word(bytes: &[u8], at: usize, need: usize) -> Result<u32, PacketError> {
+    match bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        Some(word) => Ok(u32::from_be_bytes(*word)),
+        None => Err(PacketError::Truncated { need, have: bytes.len() }),
+    }
 }
 
 impl fmt::Display for PacketError {
@@ -57,6 +73,7 @@ impl fmt::Display for PacketError {
             PacketError::ExtensionLength { kind } => write!(f, "extension {kind} does not fit its header"),
             PacketError::Feedback(kind) => write!(f, "unknown feedback packet {kind:#04x}"),
             PacketError::Receiver => write!(f, "the receiver's number is zero"),
+            PacketError::Report => write!(f, "an exponent or a loss beyond its range"),
         }
     }
 }

@@ -6,10 +6,10 @@ use layercast_core::units::{Channel, Size, Time};
 use crate::carousel::{Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
 use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
-use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId};
+use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll};
 
-/// The extensions that only packets of the table have: EXT_FDT, EXT_CENC and EXT_FTI.
-const TABLE_EXTENSIONS: usize = 24;
+/// The extensions that only packets of the table have: EXT_FDT, EXT_CENC, EXT_FTI and a poll.
+const TABLE_EXTENSIONS: usize = 24 + Poll::BYTES;
 
 /// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the session's packet
 /// size, which counts the headers of IP and UDP. [`Oti::plan`](crate::object::Oti::plan) rounds it down.

@@ -15,7 +15,7 @@ use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{
     Coding, Content, Entry, FEC_NO_CODE, FEC_RAPTORQ, Instance, TOI_TABLE, table_fti,
 };
-use layercast_delivery::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Repr};
+use layercast_delivery::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
 use layercast_protocols::elm;
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
@@ -37,7 +37,9 @@ struct Sent {
 fn sent(header: Header, toi: u32, codepoint: u8, flute: (Option<Fdt>, Option<Fti>), payload: &[u8]) -> Sent {
     let fields = header.to_lct().unwrap();
     let (fdt, fti) = flute;
-    let repr = Repr { fields, tsi: TSI, toi, close_object: false, codepoint, fdt, is_compressed: false, fti };
+    let poll = fdt.map(|_| Poll::new(1, 2, 3, 4));
+    let repr =
+        Repr { fields, tsi: TSI, toi, close_object: false, codepoint, fdt, is_compressed: false, fti, poll };
     let mut room = [0; MAX_HEADER];
     let length = repr.write(&mut room);
     let id = PayloadId::split(payload).ok().map(|(id, _)| id);

@@ -6,9 +6,10 @@ use std::num::NonZeroU64;
 
 use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::LONG_CCI;
-use layercast_core::units::{Channel, Layer, WireSeq};
+use layercast_core::units::{Channel, Duration, Layer, Level, WireSeq};
 use layercast_delivery::packet::{
-    Completion, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Refusal, Repr, View,
+    Completion, EXPONENT_MAX, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Poll, REPORT_BYTES,
+    ReceptionReport, Refusal, Repr, View,
 };
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
@@ -76,16 +77,54 @@ fn webrc_header() -> impl Strategy<Value = Header> {
     })
 }
 
+fn poll() -> impl Strategy<Value = Poll> {
+    (any::<u8>(), 0..=EXPONENT_MAX, any::<u8>(), any::<u16>(), 0u64..255).prop_map(
+        |(number, all, slow, floor, left)| {
+            Poll::new(number, all, slow, floor).with_left(Duration::from_ms(20 * left))
+        },
+    )
+}
+
+fn reception_report() -> impl Strategy<Value = ReceptionReport> {
+    let flags = any::<[bool; 3]>();
+    let numbers = (any::<u32>(), 1u64.., any::<u8>(), 0..=EXPONENT_MAX, any::<u16>(), 0u16..256);
+    let known = (proptest::option::of(0u16..=1000), proptest::option::of(0u16..65_535));
+    (flags, numbers, known, any::<u32>(), any::<u32>()).prop_map(
+        |(flags, numbers, known, objects, failed)| {
+            let (tsi, receiver, poll, exponent, share, level) = numbers;
+            ReceptionReport {
+                tsi,
+                receiver: NonZeroU64::new(receiver).unwrap(),
+                poll,
+                exponent,
+                is_complete: flags[0],
+                is_leaving: flags[1],
+                disk_fails: flags[2],
+                share,
+                level: Level::from_count(level),
+                lost: known.0,
+                left_s: known.1,
+                objects,
+                failed,
+            }
+        },
+    )
+}
+
 fn repr() -> impl Strategy<Value = (Header, Repr)> {
     let header = prop_oneof![3 => elm_header(), 1 => rlc_header(), 1 => fixed_header(), 2 => webrc_header()];
-    let options =
-        (proptest::option::of(any::<u32>()), any::<bool>(), proptest::option::of(any::<[u8; 14]>()));
+    let options = (
+        proptest::option::of(any::<u32>()),
+        any::<bool>(),
+        proptest::option::of(any::<[u8; 14]>()),
+        proptest::option::of(poll()),
+    );
     (header, any::<u32>(), any::<u32>(), any::<bool>(), any::<u8>(), options).prop_map(
-        |(header, tsi, toi, close_object, codepoint, (fdt, is_compressed, fti))| {
+        |(header, tsi, toi, close_object, codepoint, (fdt, is_compressed, fti, poll))| {
             let mut fields = header.to_lct().unwrap();
             let tsi = *fields.session.get_or_insert(tsi);
             let (fdt, fti) = (fdt.map(Fdt::new), fti.map(Fti));
-            (header, Repr { fields, tsi, toi, close_object, codepoint, fdt, is_compressed, fti })
+            (header, Repr { fields, tsi, toi, close_object, codepoint, fdt, is_compressed, fti, poll })
         },
     )
 }
@@ -99,7 +138,7 @@ fn written(repr: &Repr, payload: &[u8]) -> Vec<u8> {
 /// Reads all that can be read; returns whether it was a packet of this transport.
 fn read_all(bytes: &[u8]) -> bool {
     let _ = Completion::from_bytes(bytes);
-    let _ = Refusal::from_bytes(bytes);
+    let _ = (Refusal::from_bytes(bytes), ReceptionReport::from_bytes(bytes));
     let _ = Header::decode_report(bytes);
     let Ok(view) = View::new(bytes) else { return false };
     let _ = (view.tsi(), view.toi(), view.close_object(), view.extensions().count());
@@ -164,6 +203,67 @@ proptest! {
         prop_assert!(Refusal::from_bytes(&done.to_bytes()).is_err());
         prop_assert!(Completion::from_bytes(&refusal.to_bytes()).is_err());
     }
+}
+
+proptest! {
+    #[test]
+    fn reception_reports_come_back(report in reception_report(), more in proptest::collection::vec(any::<u8>(), 0..9)) {
+        let bytes = report.to_bytes();
+        prop_assert!(ReceptionReport::is_report(&bytes) && !Completion::is_completion(&bytes));
+        prop_assert_eq!(ReceptionReport::from_bytes(&[&bytes[..], &more].concat()), Ok(report));
+        for length in 0..REPORT_BYTES {
+            prop_assert!(ReceptionReport::from_bytes(&bytes[..length]).is_err());
+        }
+        prop_assert!(Header::decode_report(&bytes).is_err(), "no protocol's report");
+    }
+
+    #[test]
+    fn any_bytes_after_the_first_are_a_reception_report_or_refused(mut bytes in proptest::collection::vec(any::<u8>(), 32..40)) {
+        bytes[0] = 0x19;
+        if let Ok(report) = ReceptionReport::from_bytes(&bytes) {
+            prop_assert!(report.exponent <= EXPONENT_MAX && report.lost.is_none_or(|lost| lost <= 1000));
+            prop_assert_eq!(ReceptionReport::from_bytes(&report.to_bytes()), Ok(report));
+        }
+    }
+}
+
+#[test]
+fn reports_and_polls_beyond_their_range_are_refused() {
+    let report = |at: usize, byte: u8| {
+        let mut bytes = [0; REPORT_BYTES];
+        (bytes[0], bytes[15]) = (0x19, 1);
+        bytes[at] = byte;
+        ReceptionReport::from_bytes(&bytes).map(|report| report.level)
+    };
+    assert_eq!(report(18, 255), Ok(Level::NONE));
+    assert_eq!(report(3, EXPONENT_MAX + 1), Err(PacketError::Report));
+    assert_eq!(report(20, 4), Err(PacketError::Report), "1024 of 1000");
+    assert_eq!(report(15, 0), Err(PacketError::Receiver));
+    assert_eq!(report(0, 0x13), Err(PacketError::Feedback(0x13)));
+    // A packet with a poll that nobody understands is good all the same.
+    let header = fixed::Header { layer: Layer(0), seq: WireSeq(1) };
+    let fields = Header::Fixed(header).to_lct().unwrap();
+    let poll = Some(Poll::new(1, 2, 200, 3));
+    let repr = Repr {
+        fields,
+        tsi: 1,
+        toi: 0,
+        close_object: false,
+        codepoint: 0,
+        fdt: None,
+        is_compressed: false,
+        fti: None,
+        poll,
+    };
+    let mut bytes = written(&repr, &[]);
+    assert_eq!(
+        Repr::read(&View::new(&bytes).unwrap()).unwrap().poll.map(|poll| (poll.all(), poll.slow())),
+        Some((2, 2))
+    );
+    // The exponent of slow receivers above that of all.
+    let slow = bytes.len() - 3;
+    bytes[slow] = 3;
+    assert_eq!(Repr::read(&View::new(&bytes).unwrap()).unwrap().poll, None);
 }
 
 /// A header put together by hand: version 1, C = 1, H = 1, S = 1, O = 0, one word of extension.

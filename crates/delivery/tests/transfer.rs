@@ -84,6 +84,7 @@ impl Source {
             fdt,
             is_compressed,
             fti,
+            poll: None,
         };
         (repr, room[..length].to_vec())
     }

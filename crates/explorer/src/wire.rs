@@ -55,6 +55,7 @@ impl Host<Header> for SourceHost<'_> {
                 fdt: load.fdt,
                 is_compressed: load.is_compressed,
                 fti: load.fti,
+                poll: None,
             };
             let mut head = [0; MAX_HEADER];
             let length = repr.write(&mut head);

@@ -58,6 +58,9 @@ pub struct ReceiveOptions {
     pub protocol_options: Vec<(String, String)>,
     /// The key by which packets must be authentic; none to take any.
     pub group_key: Option<GroupKey>,
+    /// Whether the source gets neither completions nor reception reports. The reports of a congestion control are a part
+    /// of it, and are sent.
+    pub silent: bool,
     /// The seed of the receiver's random numbers; any if none.
     pub seed: Option<u64>,
 }
@@ -84,6 +87,13 @@ pub struct ReceiveProgress {
     pub counters: ReceiverCounters,
     /// The counters of the reassembly.
     pub assembly: AssemblyCounters,
+}
+
+impl ReceiveProgress {
+    /// Whether all objects that are known are in their place.
+    pub fn is_complete(&self) -> bool {
+        self.objects.objects > 0 && self.objects.complete == self.objects.objects
+    }
 }
 
 /// What a reception says while it runs.
@@ -128,8 +138,8 @@ pub fn receive(
     running.say_objects(say);
     let (host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
     running.reception.tidy();
-    if running.reception.wants_completions() && progress.objects.failed == 0 {
-        reports::report_completion(&host, seed, stop);
+    if running.wants_completions() && progress.objects.failed == 0 {
+        reports::report_completion(&host, running.number, stop);
     }
     judged(&running.reception, &options.into)?;
     Ok(progress)
@@ -196,6 +206,7 @@ fn session(
     host.keep_log();
     host.start()?;
     let outcome = running.run(&mut host, breaker, say);
+    running.leave(&host, &outcome);
     // In any case leave the session properly.
     let _ = host.stop();
     running.say_trace(&mut host, say);

@@ -31,6 +31,7 @@ use layercast_delivery::announce::announcer::AnnounceError;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::Completion;
+use layercast_delivery::reporting::{Collector, Summary};
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_delivery::session::{Session, SessionError, whole_rates};
 
@@ -78,6 +79,8 @@ pub struct SendOptions {
     pub ends: Ends,
     /// The key by which packets are authenticated; none to do without.
     pub group_key: Option<GroupKey>,
+    /// Whether receivers are polled for reception reports.
+    pub reports: bool,
     /// Whether changes of the files are sent too.
     pub follow: bool,
     /// Where the state is kept with which a sender goes on that is started again.
@@ -131,6 +134,17 @@ pub struct Sent {
     pub completed: Vec<SocketAddr>,
     /// How many files changed or vanished while they were being sent.
     pub withdrawn: usize,
+    /// What reception reports said of the receivers; none if they were not polled.
+    pub reception: Option<Reception>,
+}
+
+/// What reception reports say of the receivers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reception {
+    /// By the source's clock, when this was known.
+    pub at: Time,
+    /// How many there are, how far they are, and the slowest.
+    pub summary: Summary,
 }
 
 impl Sent {
@@ -155,6 +169,8 @@ pub enum SendEvent<'a> {
     Ready(&'a Session, usize, &'a Description),
     /// Twice a second.
     Progress(&'a SendProgress),
+    /// After each poll of the receivers, about every five seconds.
+    Reception(&'a Reception),
     /// Something that the operator should know.
     Notice(&'a Notice),
 }
@@ -191,6 +207,9 @@ pub fn send(
     if let Some(key) = &options.group_key {
         host.protect(key);
     }
+    if options.reports {
+        host.poll_receivers();
+    }
     let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
@@ -207,7 +226,12 @@ pub fn send(
     host.start(&mut files)?;
     loop {
         host.step(next_progress, &mut files)?;
-        host.take_completions().for_each(|(completion, from)| completed.add(completion, from));
+        while let Some((completion, from)) = host.take_completion() {
+            completed.add(completion, from);
+            if let Some(collector) = host.collector() {
+                collector.complete(completion.receiver);
+            }
+        }
         let now = clock.now();
         let report = SendProgress {
             elapsed: StdDuration::from_nanos(now.since(begin).as_ns()),
@@ -222,6 +246,11 @@ pub fn send(
             next_progress = now + PROGRESS_EVERY;
             let report = SendProgress { estimates: host.estimates(), ..report };
             say(&SendEvent::Progress(&report));
+            if host.collector().is_some_and(Collector::take_news)
+                && let Some(reception) = reception(&mut host, now)
+            {
+                say(&SendEvent::Reception(&reception));
+            }
             neighbours.look(&clock, say);
             if let Some(announcing) = &mut announcing {
                 announcing.step(&clock);
@@ -236,8 +265,13 @@ pub fn send(
                 }
                 host.stop(&mut files)?;
                 announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
-                let withdrawn = files.withdrawn();
-                return Ok(Sent { stopped, progress: report, completed: completed.addresses, withdrawn });
+                return Ok(Sent {
+                    stopped,
+                    progress: report,
+                    completed: completed.addresses,
+                    withdrawn: files.withdrawn(),
+                    reception: reception(&mut host, now),
+                });
             }
             if let Some(changes) = follower.as_ref().and_then(Follower::take) {
                 files.change(&changes, say)?;
@@ -250,6 +284,11 @@ pub fn send(
             }
         }
     }
+}
+
+/// What is known of the receivers, if they are polled.
+fn reception(host: &mut SourceHost, now: Time) -> Option<Reception> {
+    host.collector().map(|collector| Reception { at: now, summary: collector.summary(now) })
 }
 
 /// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.

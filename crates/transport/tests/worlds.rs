@@ -48,6 +48,7 @@ fn through_bytes(origin: Origin, header: Header) -> Header {
                 fdt: None,
                 is_compressed: false,
                 fti: None,
+                poll: None,
             };
             let mut room = [0; MAX_HEADER];
             let length = repr.write(&mut room);

@@ -11,11 +11,11 @@ use layercast_core::family::{AnyHeader as _, AnyProtocol as _};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{Coding, Content, Entry, Instance, Oti, compressed, table_fti};
-use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Repr};
+use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Poll, ReceptionReport, Repr};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_delivery::security::manifest::ManifestBuilder;
@@ -106,6 +106,7 @@ impl Corpus {
             fdt: None,
             is_compressed: false,
             fti: None,
+            poll: None,
         };
         let mut room = [0; MAX_HEADER];
         let length = own.write(&mut room);
@@ -115,7 +116,9 @@ impl Corpus {
             self.write("lct", &shape, &[&room[..length], &id, b"symbol"].concat())?;
         }
         if self.seen.insert(("lct", "table".to_owned())) {
-            let of_table = Repr { toi: 0, fdt: Some(Fdt::new(1)), fti: Some(table_fti(900, 400)), ..own };
+            let fti = Some(table_fti(900, 400));
+            let poll = Some(Poll::new(5, 4, 2, 9000).with_left(Duration::from_secs(3)));
+            let of_table = Repr { toi: 0, fdt: Some(Fdt::new(1)), fti, poll, ..own };
             let length = of_table.write(&mut room);
             self.write("lct", "table", &room[..length])?;
         }
@@ -306,6 +309,22 @@ fn main() -> io::Result<()> {
     corpus.signed()?;
     if let Some(receiver) = core::num::NonZeroU64::new(9) {
         corpus.write("report", "completion", &Completion { tsi: 7, toi: 1, receiver }.to_bytes())?;
+        let reception = ReceptionReport {
+            tsi: 7,
+            receiver,
+            poll: 5,
+            exponent: 2,
+            is_complete: false,
+            is_leaving: true,
+            disk_fails: true,
+            share: 4000,
+            level: Level::from_count(3),
+            lost: Some(12),
+            left_s: Some(345),
+            objects: 6,
+            failed: 1,
+        };
+        corpus.write("report", "reception", &reception.to_bytes())?;
     }
     for (name, flag) in FLAGS {
         corpus.write("sweep_axis", name, flag.as_bytes())?;

@@ -7,7 +7,7 @@ use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::object::{
     Coding, Content, Instance, TABLE_MAX, TableReader, decompressed, safe_path,
 };
-use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, Repr, View};
+use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, ReceptionReport, Repr, View};
 use layercast_delivery::placing::identity;
 use layercast_protocols::amca;
 use layercast_protocols::registry::Header;
@@ -41,13 +41,16 @@ fn reread(packet: &Repr) -> Repr {
     }
 }
 
-/// A packet to the source: a report of any protocol, or a completion.
+/// A packet to the source: a report of any protocol, a reception report, or a completion.
 ///
 /// # Panics
 /// If a value that was read does not come back from its bytes.
 pub fn report(bytes: &[u8]) {
     if let Ok(done) = Completion::from_bytes(bytes) {
         assert_eq!(Completion::from_bytes(&done.to_bytes()), Ok(done));
+    }
+    if let Ok(report) = ReceptionReport::from_bytes(bytes) {
+        assert_eq!(ReceptionReport::from_bytes(&report.to_bytes()), Ok(report));
     }
     let Ok(header) = Header::decode_report(bytes) else { return };
     let mut room = [0; MAX_REPORT];

@@ -17,6 +17,8 @@ mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;
 mod package;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod reception;
 mod refusals;
 mod scoreboard;
 #[cfg(all(feature = "transport", target_os = "linux"))]

@@ -17,7 +17,7 @@ fn transfer(arguments: &[&str]) -> Command {
 }
 
 /// Waits for the line that names the address of the metrics.
-fn metrics_of(child: &mut Child) -> (String, BufReader<std::process::ChildStderr>) {
+pub(super) fn metrics_of(child: &mut Child) -> (String, BufReader<std::process::ChildStderr>) {
     let mut errors = BufReader::new(child.stderr.take().expect("its errors"));
     let mut line = String::new();
     errors.read_line(&mut line).expect("a line");
@@ -26,7 +26,7 @@ fn metrics_of(child: &mut Child) -> (String, BufReader<std::process::ChildStderr
     (address.unwrap_or_else(|| panic!("{line}")).to_owned(), errors)
 }
 
-fn scrape(address: &str) -> String {
+pub(super) fn scrape(address: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a connection");
     stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").expect("a request");
     let mut answer = String::new();

@@ -11,6 +11,9 @@ pub const HET_AUTH: u8 = 1;
 pub const HET_TIME: u8 = 2;
 /// FEC object transmission information (RFC 5775, section 4.2).
 pub const HET_FTI: u8 = 64;
+/// A poll of receivers ([`Poll`](super::Poll)); of the types that a protocol instantiation assigns itself (RFC 5651,
+/// section 9.1), like those of the congestion controls.
+pub const HET_POLL: u8 = 120;
 /// File delivery table instance (RFC 6726, section 3.4.1).
 pub const HET_FDT: u8 = 192;
 

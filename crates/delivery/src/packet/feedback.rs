@@ -18,7 +18,7 @@
 
 use core::num::NonZeroU64;
 
-use super::PacketError;
+use super::{PacketError, word};
 
 /// The length of a completion in bytes.
 pub const COMPLETION_BYTES: usize = 20;
@@ -63,12 +63,7 @@ impl Completion {
     /// # Errors
     /// Why they are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Completion, PacketError> {
-        let need = COMPLETION_BYTES;
-        let have = bytes.len();
-        let word = |at: usize| match bytes.get(at..).and_then(<[u8]>::first_chunk) {
-            Some(word) => Ok(u32::from_be_bytes(*word)),
-            None => Err(PacketError::Truncated { need, have }),
-        };
+        let word = |at: usize| word(bytes, at, COMPLETION_BYTES);
         let first = word(0)?.to_be_bytes()[0];
         if first != FIRST {
             return Err(PacketError::Feedback(first));

@@ -6,10 +6,13 @@ use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::{Cci, ContentError, Extension, Frame, LctFields, MAX_FRAME};
 use layercast_protocols::registry;
 
-use super::{Fdt, HET_CENC, HET_FDT, HET_FTI, View};
+use super::{Fdt, HET_CENC, HET_FDT, HET_FTI, HET_POLL, Poll, View};
 
-/// The longest extensions that the transport adds: FDT, CENC and FTI.
-const MAX_FURTHER: usize = 4 + 4 + 16;
+/// The longest extensions that the transport adds: FDT, CENC, FTI and a poll.
+const MAX_FURTHER: usize = 4 + 4 + 16 + Poll::BYTES;
+/// The lengths of extensions in words.
+const FTI_WORDS: u8 = 4;
+const POLL_WORDS: u8 = (Poll::BYTES / 4) as u8;
 /// The content encoding of an instance: zlib (RFC 6726, section 3.4.3).
 const ZLIB: u8 = 1;
 
@@ -41,6 +44,8 @@ pub struct Repr {
     pub is_compressed: bool,
     /// FEC object transmission information of this object.
     pub fti: Option<Fti>,
+    /// A poll of the receivers.
+    pub poll: Option<Poll>,
 }
 
 /// Why a valid LCT packet is not one of this transport.
@@ -87,7 +92,7 @@ impl Repr {
         let mut further = [0; MAX_FURTHER];
         let mut at = 0;
         let mut put = |part: &[u8]| {
-            // The buffer has space for both extensions, so nothing is ever truncated.
+            // The buffer has space for all extensions, so nothing is ever truncated.
             if let Some(space) = further.get_mut(at..at + part.len()) {
                 space.copy_from_slice(part);
             }
@@ -101,8 +106,12 @@ impl Repr {
             put(&[HET_CENC, ZLIB, 0, 0]);
         }
         if let Some(Fti(content)) = &self.fti {
-            put(&[HET_FTI, 4]);
+            put(&[HET_FTI, FTI_WORDS]);
             put(content);
+        }
+        if let Some(poll) = self.poll {
+            put(&[HET_POLL, POLL_WORDS]);
+            put(&poll.content());
         }
         let frame = Frame {
             fields: self.fields,
@@ -126,7 +135,7 @@ impl Repr {
         let (Some(tsi), Some(toi), (4, 4)) = (view.tsi(), view.toi(), lengths) else {
             return Err(NotOurs::Ids { lengths });
         };
-        let (mut own, mut fdt, mut fti, mut is_compressed) = (None, None, None, false);
+        let (mut own, mut fdt, mut fti, mut poll, mut is_compressed) = (None, None, None, None, false);
         for extension in view.extensions() {
             match extension.kind {
                 HET_FTI => fti = Some(Fti(extension.content.try_into().map_err(|_| NotOurs::Flute)?)),
@@ -136,6 +145,7 @@ impl Repr {
                     [ZLIB, ..] => is_compressed = true,
                     _ => return Err(NotOurs::Flute),
                 },
+                HET_POLL => poll = Poll::read(extension.content),
                 kind if registry::Header::is_lct_extension(kind) => {
                     own = Some(Extension::new(kind, extension.content).map_err(NotOurs::Extension)?);
                 }
@@ -154,6 +164,7 @@ impl Repr {
             fdt,
             is_compressed,
             fti,
+            poll,
         })
     }
 }

@@ -21,7 +21,7 @@ use super::socket::{open_group, open_reports};
 use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
-use layercast_delivery::packet::{Completion, REFUSAL_BYTES, Refusal};
+use layercast_delivery::packet::{Completion, REFUSAL_BYTES, ReceptionReport, Refusal};
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{Incoming, ProtectionCounters, Rejection};
 use layercast_delivery::session::{MAX_CHANNELS, Session};
@@ -217,8 +217,20 @@ impl ReceiverHost {
     /// # Errors
     /// The system's error.
     pub fn complete(&self, completion: Completion) -> Result<(), Error> {
+        self.send_feedback(&completion.to_bytes())
+    }
+
+    /// Sends a reception report to the source.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn report(&self, report: ReceptionReport) -> Result<(), Error> {
+        self.send_feedback(&report.to_bytes())
+    }
+
+    fn send_feedback(&self, bytes: &[u8]) -> Result<(), Error> {
         let to = self.memberships.session.feedback;
-        let sent = self.memberships.reports.send_to(&completion.to_bytes(), to);
+        let sent = self.memberships.reports.send_to(bytes, to);
         sent.map(|_| ()).map_err(|source| Error::socket(format!("report to {to}"), to, source))
     }
 

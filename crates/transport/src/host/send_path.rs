@@ -12,6 +12,7 @@ use super::Clock;
 use super::outbox::{BATCH, Outbox};
 use crate::error::Error;
 use layercast_delivery::packet::{MAX_HEADER, Repr};
+use layercast_delivery::reporting::Collector;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing, Scheme};
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
@@ -47,6 +48,8 @@ pub struct SourceCounters {
     pub refused: u64,
     /// Reports accepted.
     pub reports: u64,
+    /// Reception reports of this session, if receivers are polled.
+    pub reception_reports: u64,
     /// Completions accepted, copies included.
     pub completions: u64,
     /// Feedback that was invalid or of another session.
@@ -68,6 +71,8 @@ pub(super) struct SendPath {
     fills: bool,
     /// None if packets are not authenticated.
     protection: Option<Outgoing>,
+    /// None if receivers are not polled.
+    pub(super) collector: Option<Collector>,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// Since when the network takes no packets, and the system's reason.
@@ -81,13 +86,14 @@ impl SendPath {
     pub(super) fn new(socket: UdpSocket, session: Session) -> SendPath {
         SendPath {
             socket,
-            // A packet is built after space for the longest header.
-            outbox: Outbox::new(session.packet.as_bytes() as usize),
+            // A payload is built after space for the longest header, in addition to that of the packet.
+            outbox: Outbox::new(session.packet.as_bytes() as usize + MAX_HEADER),
             session,
             clock: Clock::default(),
             since: Time::ZERO,
             fills: false,
             protection: None,
+            collector: None,
             refused: Vec::with_capacity(BATCH),
             outage: None,
             failure: None,
@@ -101,14 +107,12 @@ impl SendPath {
         let mut sequence = Sequence::after(0);
         sequence.grant(SEQUENCE_MAX);
         self.protection = Some(Outgoing::new(Scheme::mac(key, self.session.tsi), sequence));
-        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + AUTH_BYTES);
+        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + MAX_HEADER + AUTH_BYTES);
     }
 
     /// Lets packets with a payload all have the size of the session. Called before the first packet.
     pub(super) fn fill(&mut self) {
         self.fills = true;
-        // The space for the longest header is in addition to the packet.
-        self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + MAX_HEADER);
     }
 
     /// Sends the batch.
@@ -211,7 +215,9 @@ impl<S: Supply> SendingHost<'_, S> {
         };
         let Load { toi, codepoint, fdt, is_compressed, fti, length } = load.unwrap_or_default();
         let tsi = send_path.session.tsi;
-        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti };
+        let polling = send_path.collector.as_mut().filter(|_| fdt.is_some() && channel == Channel(0));
+        let poll = polling.map(|collector| collector.poll(now));
+        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti, poll };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
         let whole = (send_path.session.packet.as_bytes() - send_path.session.ip_udp_bytes()) as usize;

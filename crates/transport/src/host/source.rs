@@ -1,5 +1,6 @@
 //! A source on a socket.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
@@ -19,7 +20,8 @@ use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::{open_source, set_ecn};
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
-use layercast_delivery::packet::{Completion, Refusal};
+use layercast_delivery::packet::{Completion, ReceptionReport, Refusal};
+use layercast_delivery::reporting::Collector;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::{Session, ip_udp_bytes};
 
@@ -33,7 +35,7 @@ pub struct SourceHost {
     source: Source,
     inbox: Inbox,
     deadline: Option<Time>,
-    completions: Vec<(Completion, SocketAddr)>,
+    completions: VecDeque<(Completion, SocketAddr)>,
     /// None for a protocol that serves any number of receivers.
     admission: Option<Admission>,
 }
@@ -62,7 +64,7 @@ impl SourceHost {
         let send_path = SendPath::new(socket, session);
         let inbox = Inbox::new(2 * MAX_REPORT);
         let admission = protocol.requirements().most_receivers().map(Admission::new);
-        Ok(SourceHost { send_path, source, inbox, deadline: None, completions: Vec::new(), admission })
+        Ok(SourceHost { send_path, source, inbox, deadline: None, completions: VecDeque::new(), admission })
     }
 
     /// The session description, complete.
@@ -85,9 +87,9 @@ impl SourceHost {
         self.source.estimates(self.send_path.clock.now())
     }
 
-    /// The completions received since the last call, copies included, and where they came from.
-    pub fn take_completions(&mut self) -> impl Iterator<Item = (Completion, SocketAddr)> {
-        self.completions.drain(..)
+    /// A completion that was received and not taken yet, copies included, and where it came from.
+    pub fn take_completion(&mut self) -> Option<(Completion, SocketAddr)> {
+        self.completions.pop_front()
     }
 
     /// A receiver that was turned away since the last call, because the protocol serves only so many.
@@ -118,6 +120,16 @@ impl SourceHost {
     /// payload has no meaning.
     pub fn fill_packets(&mut self) {
         self.send_path.fill();
+    }
+
+    /// Polls the receivers for reception reports. Called before the start.
+    pub fn poll_receivers(&mut self) {
+        self.send_path.collector = Some(Collector::new());
+    }
+
+    /// What reception reports say of the receivers; none if they are not polled.
+    pub fn collector(&mut self) -> Option<&mut Collector> {
+        self.send_path.collector.as_mut()
     }
 
     /// Starts the session.
@@ -168,8 +180,18 @@ impl SourceHost {
                     Ok(completion) if completion.tsi == self.send_path.session.tsi => {
                         self.send_path.counters.completions += 1;
                         if self.completions.len() < COMPLETIONS_MAX {
-                            self.completions.push((completion, datagram.from));
+                            self.completions.push_back((completion, datagram.from));
                         }
+                    }
+                    _ => self.send_path.counters.bad_feedback += 1,
+                }
+                continue;
+            }
+            if ReceptionReport::is_report(bytes) {
+                match (ReceptionReport::from_bytes(bytes), &mut self.send_path.collector) {
+                    (Ok(report), Some(collector)) if report.tsi == self.send_path.session.tsi => {
+                        self.send_path.counters.reception_reports += 1;
+                        collector.report(self.send_path.clock.now(), datagram.from, report);
                     }
                     _ => self.send_path.counters.bad_feedback += 1,
                 }

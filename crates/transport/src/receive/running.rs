@@ -1,6 +1,7 @@
 //! A reception in progress: one session's packets, until all objects are complete or the session is lost.
 
 use std::net::IpAddr;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration as StdDuration, Instant};
 
@@ -10,7 +11,7 @@ use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent};
 use layercast_delivery::search::FoundSession;
 
 use super::breaker::Breaker;
-use super::reports::Reports;
+use super::reports::{Completions, ReceptionReports};
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
 use crate::disk::Folder;
 use crate::error::Error;
@@ -48,9 +49,11 @@ pub(super) struct Running<'a> {
     pub(super) stop: &'a AtomicBool,
     pub(super) begin: Instant,
     following: Following,
-    reports: Reports,
+    completions: Completions,
+    /// None before a session is found, and if nothing is reported.
+    reports: Option<ReceptionReports>,
     /// The number by which this receiver reports.
-    number: u64,
+    pub(super) number: NonZeroU64,
     /// Other sources on the session's groups that were reported.
     strangers: Vec<IpAddr>,
     /// That the base layer is too fast was reported.
@@ -70,8 +73,10 @@ impl<'a> Running<'a> {
             stop,
             begin,
             following: Following::new(Time::ZERO),
-            reports: Reports::default(),
-            number: options.seed.unwrap_or_else(crate::random_seed),
+            completions: Completions::default(),
+            reports: None,
+            number: NonZeroU64::new(options.seed.unwrap_or_else(crate::random_seed))
+                .unwrap_or(NonZeroU64::MIN),
             strangers: Vec::new(),
             warned_of_base: false,
         }
@@ -79,7 +84,9 @@ impl<'a> Running<'a> {
 
     /// Begins with a session.
     pub(super) fn follow(&mut self, found: &FoundSession) -> Result<(), Error> {
-        self.reports = Reports::default();
+        self.completions = Completions::default();
+        let reports = || ReceptionReports::new(found.session.tsi, self.number);
+        self.reports = (!self.options.silent).then(reports);
         self.reception.follow();
         self.reception.begin(found.number, &found.instance).map_err(|error| self.failed(error))
     }
@@ -110,9 +117,13 @@ impl<'a> Running<'a> {
         let mut reported = (Instant::now(), self.reception.counters().useful);
         let mut is_busy = false;
         loop {
-            let latest = if is_busy { clock.now() } else { next_progress };
+            let due = self.reports.as_ref().map_or(Time::MAX, ReceptionReports::deadline);
+            let latest = if is_busy { clock.now() } else { next_progress.min(due) };
             let mut failure = None;
             host.step(latest, &mut |now, packet| {
+                if let (Some(poll), Some(reports)) = (packet.repr.poll, &mut self.reports) {
+                    reports.heard(poll, now);
+                }
                 match self.reception.packet(&packet.repr, packet.payload) {
                     Ok(_) => self.following.own(now),
                     Err(error) => failure = Some(error),
@@ -126,6 +137,9 @@ impl<'a> Running<'a> {
             // What is complete needs no packets, which is the cheaper question.
             let is_complete =
                 !self.options.keep_going && !self.reception.needs_packets() && self.reception.is_complete();
+            if let Some(reports) = &mut self.reports {
+                reports.look(host, clock.now());
+            }
             if is_complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
                 let report = self.progress(host, &mut reported);
@@ -185,11 +199,33 @@ impl<'a> Running<'a> {
 
     /// A service reports each session that is complete, and goes on.
     fn report(&mut self, host: &ReceiverHost, progress: &ReceiveProgress) {
-        let wanted = self.options.keep_going && self.reception.wants_completions();
-        if wanted && self.reception.is_complete() && progress.objects.failed == 0 {
-            self.reports.begin();
+        if let Some(reports) = &mut self.reports {
+            reports.note(progress);
         }
-        self.reports.look(host, self.number);
+        let wanted = self.options.keep_going && self.wants_completions();
+        if wanted && self.reception.is_complete() && progress.objects.failed == 0 {
+            self.completions.begin();
+        }
+        self.completions.look(host, self.number);
+    }
+
+    /// Whether the source wants completions, and gets them.
+    pub(super) fn wants_completions(&self) -> bool {
+        self.reception.wants_completions() && !self.options.silent
+    }
+
+    /// The session is left: the last report says why, if this is the end.
+    pub(super) fn leave(&mut self, host: &ReceiverHost, outcome: &Result<Outcome, Error>) {
+        let Some(reports) = &mut self.reports else { return };
+        let error = match outcome {
+            Ok(Outcome::Complete(progress)) => {
+                reports.note(progress);
+                None
+            }
+            Ok(_) => return,
+            Err(error) => Some(error),
+        };
+        reports.leave(host, error, self.options.keep_going);
     }
 
     /// Reports what happened to objects.

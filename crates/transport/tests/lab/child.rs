@@ -42,6 +42,7 @@ pub(crate) fn play(role: &str) {
                 ttl: 4,
                 ends: Ends::default(),
                 group_key: None,
+                reports: true,
                 follow: false,
                 state: None,
                 seed: None,
@@ -52,7 +53,7 @@ pub(crate) fn play(role: &str) {
             let outcome = send(&[PathBuf::from(file)], &options, &stop, &mut |event| match event {
                 SendEvent::Progress(report) => println!("{report:?}"),
                 SendEvent::Notice(notice) => println!("NOTICE {notice}"),
-                SendEvent::Hashing { .. } | SendEvent::Ready(..) => {}
+                SendEvent::Hashing { .. } | SendEvent::Ready(..) | SendEvent::Reception(_) => {}
             });
             println!("SENT {outcome:?}");
         }
@@ -75,6 +76,7 @@ pub(crate) fn play(role: &str) {
                 within: None,
                 protocol_options: Vec::new(),
                 group_key: None,
+                silent: false,
                 seed: None,
             };
             let mut last = 0.0f64;

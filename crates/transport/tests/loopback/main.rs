@@ -5,6 +5,7 @@
 mod folders;
 #[path = "../lo/mod.rs"]
 mod lo;
+mod reports;
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -77,6 +78,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         ttl: 1,
         ends,
         group_key: None,
+        reports: true,
         follow: false,
         state: None,
         seed: Some(u64::from(number) + 1),
@@ -98,6 +100,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         within: Some(Duration::from_secs(60)),
         protocol_options: Vec::new(),
         group_key: None,
+        silent: false,
         seed: None,
     }
 }
@@ -118,7 +121,7 @@ fn start(path: PathBuf, options: SendOptions) -> Source {
     let mut say = move |event: &SendEvent<'_>| match event {
         SendEvent::Ready(session, ..) => announce.send((*session).clone()).unwrap_or_default(),
         SendEvent::Notice(notice) => notify.send((*notice).clone()).unwrap_or_default(),
-        SendEvent::Hashing { .. } | SendEvent::Progress(_) => {}
+        SendEvent::Hashing { .. } | SendEvent::Progress(_) | SendEvent::Reception(_) => {}
     };
     let thread = thread::spawn(move || send(&[path], &options, &flag, &mut say));
     Source { stop, session, notices, thread }
