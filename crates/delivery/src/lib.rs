@@ -25,3 +25,4 @@ pub mod search;
 pub mod security;
 pub mod sender;
 pub mod session;
+pub mod signed_table;

@@ -82,6 +82,7 @@ proptest! {
             channels: layers.count(),
             agreed: Vec::new(),
         group_key: None,
+        salt: None,
             layers,
         };
         prop_assert_eq!(session.to_string().parse(), Ok(session));

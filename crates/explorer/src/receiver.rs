@@ -59,7 +59,7 @@ impl ReceiverProgram {
         let settings = ReceptionSettings { replace: true, mirror: false };
         ReceiverProgram {
             reception: Reception::new(disk, settings),
-            search: Search::new(Known::Group(GROUP, None), None),
+            search: Search::new(Known::Group(GROUP, None), [].into(), None),
             searching_since: now,
             current: None,
             streams,
@@ -181,7 +181,7 @@ impl ReceiverProgram {
             let not = (source, current.session.tsi);
             self.leave(now);
             self.wishes.push(Wish::Join(Channel(0)));
-            self.search = Search::new(Known::Group(GROUP, None), Some(not));
+            self.search = Search::new(Known::Group(GROUP, None), [].into(), Some(not));
             (self.current, self.searching_since) = (None, now);
             return None;
         }

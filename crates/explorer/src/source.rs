@@ -59,6 +59,7 @@ impl SourceProgram {
             channels: needs.channels(&shape),
             agreed,
             group_key: None,
+            salt: None,
             layers,
         };
         session.check().ok()?;
@@ -69,6 +70,7 @@ impl SourceProgram {
             expires_s: 4_000_000_000,
             wants_completions: false,
             session: session.to_string(),
+            signer: None,
         };
         Some(SourceProgram {
             endpoint,
@@ -91,6 +93,7 @@ impl SourceProgram {
         let item = |(path, bytes): &(String, Vec<u8>)| Item {
             path: path.clone(),
             file: Some((bytes.len() as u64, sha256(bytes))),
+            leaves: [].into(),
             attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
         };
         let items: Vec<Item> = files.iter().map(item).collect();

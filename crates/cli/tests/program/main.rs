@@ -20,6 +20,8 @@ mod package;
 mod refusals;
 mod scoreboard;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod security;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod service;
 mod sessions;
 mod sweep;

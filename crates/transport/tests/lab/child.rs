@@ -42,6 +42,7 @@ pub(crate) fn play(role: &str) {
                 ttl: 4,
                 ends: Ends::default(),
                 group_key: None,
+                encrypts: false,
                 follow: false,
                 state: None,
                 seed: None,
@@ -75,6 +76,8 @@ pub(crate) fn play(role: &str) {
                 within: None,
                 protocol_options: Vec::new(),
                 group_key: None,
+                salt: None,
+                keys: Vec::new(),
                 seed: None,
             };
             let mut last = 0.0f64;

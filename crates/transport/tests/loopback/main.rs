@@ -5,6 +5,7 @@
 mod folders;
 #[path = "../lo/mod.rs"]
 mod lo;
+mod security;
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -77,6 +78,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         ttl: 1,
         ends,
         group_key: None,
+        encrypts: false,
         follow: false,
         state: None,
         seed: Some(u64::from(number) + 1),
@@ -98,6 +100,8 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         within: Some(Duration::from_secs(60)),
         protocol_options: Vec::new(),
         group_key: None,
+        salt: None,
+        keys: Vec::new(),
         seed: None,
     }
 }
