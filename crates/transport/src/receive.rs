@@ -140,10 +140,8 @@ pub fn receive(
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
     let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
     raise_file_limit();
-    let mut running = {
-        let reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
-        Running::new(reception, options, stop, begin)
-    };
+    let reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
+    let mut running = Running::new(reception, options, stop, begin);
     if options.settings.mirror {
         running.open_record()?;
     }
