@@ -7,6 +7,7 @@ use layercast_core::contract::{Estimates, TraceEvent};
 use layercast_core::units::{RateEstimate, Time};
 use layercast_delivery::reception::ReceptionEvent;
 use layercast_delivery::reporting::KnownReceiver;
+use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
 use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::ReceiveProgress;
@@ -185,6 +186,10 @@ impl Line {
             .count("packets", accept.packets)
             .count("bytes", accept.bytes)
             .count("packets_rejected", rejected)
+            .count("packets_forged", progress.protection.forged())
+            .count("packets_replayed", progress.protection.rejected(Rejection::Replayed))
+            .count("tables_forged", progress.untrusted_tables)
+            .count("blocks_forged", progress.assembly.forged)
             .count("packets_marked", counters.marked)
             .count("loss_events", counters.loss_events)
             .count("level_changes", counters.level_changes)

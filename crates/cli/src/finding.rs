@@ -10,6 +10,7 @@ use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner
 use layercast_delivery::announce::sap::{announcement_group, is_global};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
+use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;
@@ -78,41 +79,40 @@ pub(crate) fn name_session(
     }
 }
 
-/// What is known of the session that `receive` was asked for. A session that must be signed, or that is named by its name,
-/// is looked for among those that are announced.
-pub(crate) fn known(arguments: &Receive, stop: &AtomicBool) -> Result<Known, Failure> {
+/// The session that `receive` was asked for.
+pub(crate) struct Sought {
+    pub(crate) known: Known,
+    /// The salt of its packets, if they are encrypted.
+    pub(crate) salt: Option<Salt>,
+    /// Whose signatures count.
+    pub(crate) keys: Vec<PublicKey>,
+}
+
+/// What is known of the session that `receive` was asked for. One that is named by its name is looked for among those that
+/// are announced.
+pub(crate) fn sought(arguments: &Receive, stop: &AtomicBool) -> Result<Sought, Failure> {
     let mut keys = trusted(&arguments.keys)?;
     let named = arguments.named.as_deref();
     let file = named.filter(|named| [".sdp", ".session"].iter().any(|end| named.ends_with(end)));
     if let Some(path) = arguments.session.as_deref().or(file.map(Path::new)) {
-        return described(path, &keys);
+        let known = described(path, &keys)?;
+        return Ok(Sought { known, salt: None, keys });
     }
-    let wanted = match (named, arguments.group) {
+    match (named, arguments.group) {
         (Some(url), _) if is_url(url) => {
             let url: SessionUrl =
                 url.parse().map_err(|error| Failure::Input(format!("error: {url}: {error}")))?;
             trust(&url, &mut keys)?;
-            Wanted::Group(SocketAddr::new(url.group, url.port), url.source)
+            let known = Known::Group(SocketAddr::new(url.group, url.port), url.source);
+            Ok(Sought { known, salt: url.salt, keys })
         }
-        (Some(name), _) => Wanted::Name(name.to_owned()),
-        (None, Some(group)) => Wanted::Group(group, arguments.source),
-        (None, None) => return Err(Failure::Input("error: name a session or a group".to_owned())),
-    };
-    match wanted {
-        Wanted::Group(group, source) if keys.is_empty() => Ok(Known::Group(group, source)),
-        wanted => {
-            let given = arguments.start_within.map(|given| StdDuration::from_nanos(given.as_ns()));
-            let patience = StdDuration::from_nanos(arguments.patience.as_ns());
-            let within = given.unwrap_or(patience.max(ANNOUNCED_WITHIN));
-            if !arguments.quiet {
-                complain(&format!("note: waiting for the announcement of {wanted}"));
-            }
-            let entry = find(&wanted, &keys, arguments.interface.as_deref(), within, stop)?;
-            if !arguments.quiet {
-                complain(&format!("note: {wanted} is announced, {}", signed_by(&entry.owner, &keys)));
-            }
-            announced(&entry, !keys.is_empty())
+        (Some(name), _) => {
+            let session = announced(name, &keys, arguments, stop)?;
+            let known = Known::Group(session.group, Some(session.source));
+            Ok(Sought { known, salt: session.salt, keys })
         }
+        (None, Some(group)) => Ok(Sought { known: Known::Group(group, arguments.source), salt: None, keys }),
+        (None, None) => Err(Failure::Input("error: name a session or a group".to_owned())),
     }
 }
 
@@ -154,48 +154,27 @@ fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
     Ok(Known::Session(Box::new(session)))
 }
 
-/// What is known of an announced session. What a key has signed counts to the letter. Of an unsigned session only its place is
-/// taken, and the rest is learnt from its packets, so that a restarted sender is followed.
-fn announced(entry: &Entry, is_signed: bool) -> Result<Known, Failure> {
-    let description = &entry.description;
-    let unusable =
-        |error: String| Failure::Other(anyhow::anyhow!("`{}` cannot be received: {error}", description.name));
-    let text = description.session_text().map_err(|error| unusable(error.to_string()))?;
-    let session: Session = text
-        .parse()
-        .map_err(|error: layercast_delivery::session::SessionError| unusable(error.to_string()))?;
-    Ok(if is_signed {
-        Known::Session(Box::new(session))
-    } else {
-        Known::Group(session.group, Some(session.source))
-    })
-}
-
-/// A session to look for among those that are announced.
-enum Wanted {
-    Name(String),
-    Group(SocketAddr, Option<IpAddr>),
-}
-
-impl core::fmt::Display for Wanted {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Wanted::Name(name) => write!(f, "`{name}`"),
-            Wanted::Group(group, None) => write!(f, "{group}"),
-            Wanted::Group(group, Some(source)) => write!(f, "{group} from {source}"),
-        }
+/// The session that is announced under a name. Its place counts, and its salt; the rest is learnt from its packets, whose
+/// table one of the keys must have signed too. So a restarted sender is followed.
+fn announced(
+    name: &str,
+    keys: &[PublicKey],
+    arguments: &Receive,
+    stop: &AtomicBool,
+) -> Result<Session, Failure> {
+    let given = arguments.start_within.map(|given| StdDuration::from_nanos(given.as_ns()));
+    let patience = StdDuration::from_nanos(arguments.patience.as_ns());
+    let within = given.unwrap_or(patience.max(ANNOUNCED_WITHIN));
+    if !arguments.quiet {
+        complain(&format!("note: waiting for the announcement of `{name}`"));
     }
-}
-
-impl Wanted {
-    fn fits(&self, description: &Description) -> bool {
-        match self {
-            Wanted::Name(name) => description.name == *name,
-            Wanted::Group(group, source) => {
-                description.group() == Some(*group) && (source.is_none() || description.source == *source)
-            }
-        }
+    let entry = find(name, keys, arguments.interface.as_deref(), within, stop)?;
+    if !arguments.quiet {
+        complain(&format!("note: `{name}` is announced, {}", signed_by(&entry.owner, keys)));
     }
+    let unusable = |error: String| Failure::Other(anyhow::anyhow!("`{name}` cannot be received: {error}"));
+    let text = entry.description.session_text().map_err(|error| unusable(error.to_string()))?;
+    text.parse().map_err(|error: layercast_delivery::session::SessionError| unusable(error.to_string()))
 }
 
 /// Whether one of the keys signs for a session; of no keys, anyone may.
@@ -221,7 +200,7 @@ pub(crate) fn signed_by(owner: &Owner, keys: &[PublicKey]) -> String {
 
 /// Waits for the announcement of a session that one of the keys has signed.
 fn find(
-    wanted: &Wanted,
+    name: &str,
     keys: &[PublicKey],
     interface: Option<&str>,
     within: StdDuration,
@@ -234,22 +213,14 @@ fn find(
         let fitting: Vec<&Entry> = listener
             .directory()
             .sessions()
-            .filter(|entry| wanted.fits(&entry.description) && is_trusted(&entry.owner, keys))
+            .filter(|entry| entry.description.name == name && is_trusted(&entry.owner, keys))
             .collect();
-        match (&fitting[..], wanted) {
-            ([], _) => {}
-            ([one], _) => return Ok((*one).clone()),
-            ([first, rest @ ..], Wanted::Group(..)) => {
-                // Of a sender that was restarted, what it sends now.
-                let start = |entry: &&Entry| entry.description.origin.id;
-                let latest = rest
-                    .iter()
-                    .fold(*first, |one, other| if start(other) > start(&one) { other } else { one });
-                return Ok(latest.clone());
-            }
-            (several, Wanted::Name(name)) => {
+        match &fitting[..] {
+            [] => {}
+            [one] => return Ok((*one).clone()),
+            several => {
                 let lines = several.iter().filter_map(|entry| entry.url()).map(|url| url.to_string());
-                let error = FindError::Ambiguous { name: name.clone(), lines: lines.collect() };
+                let error = FindError::Ambiguous { name: name.to_owned(), lines: lines.collect() };
                 return Err(Failure::Other(error.into()));
             }
         }
@@ -257,7 +228,7 @@ fn find(
             return Err(Failure::Other(anyhow::anyhow!("interrupted")));
         }
         if begin.elapsed() >= within {
-            return Err(unfound(wanted, keys, listener.directory(), within, forged));
+            return Err(unfound(name, keys, listener.directory(), within, forged));
         }
         let patience = LOOK_EVERY.min(within.saturating_sub(begin.elapsed()));
         listener
@@ -272,7 +243,7 @@ fn find(
 
 /// Why no session was found.
 fn unfound(
-    wanted: &Wanted,
+    name: &str,
     keys: &[PublicKey],
     directory: &Directory,
     within: StdDuration,
@@ -282,26 +253,22 @@ fn unfound(
     let wrong = forged.map_or(String::new(), |from| {
         format!(". Announcements from {from} with a wrong signature were refused")
     });
-    let refused = directory.sessions().find(|entry| wanted.fits(&entry.description));
-    let text = match (refused, wanted) {
-        (Some(entry), _) => {
+    let refused = directory.sessions().find(|entry| entry.description.name == name);
+    let text = match refused {
+        Some(entry) => {
             let names: Vec<String> = keys.iter().map(|key| key.fingerprint().to_string()).collect();
             format!(
-                "{wanted} is refused: it is {}, and only sessions that {} has signed are received{wrong}",
+                "`{name}` is refused: it is {}, and only sessions that {} has signed are received{wrong}",
                 signed_by(&entry.owner, keys),
                 names.join(" or "),
             )
         }
-        (None, Wanted::Name(name)) => {
+        None => {
             let reason = directory.find(name).map_or_else(|error| error.to_string(), |_| String::new());
             format!(
                 "{reason} (after {waited} s){wrong}. `layercast sessions` lists what is announced, with --interface as here"
             )
         }
-        (None, Wanted::Group(..)) => format!(
-            "no announcement of {wanted} came in {waited} s{wrong}; a session of a signer must be announced, or described by \
-             a file"
-        ),
     };
     Failure::Other(anyhow::Error::msg(text))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use layercast_core::contract::Estimates;
 use layercast_core::units::RateEstimate;
+use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
 use layercast_transport::receive::ReceiveProgress;
 use layercast_transport::send::{Reception, SendProgress};
@@ -107,11 +108,17 @@ impl Known {
         page.gauge("elapsed_seconds", "Time since the start.", Some(progress.elapsed.as_secs_f64()));
         page.counter("received_packets_total", "Packets accepted.", counters.accept.packets);
         page.counter("received_bytes_total", "Their bytes with all headers.", counters.accept.bytes);
+        let unauthentic = |reason| progress.protection.rejected(reason);
         let rejected = [
             ("other_source", counters.accept.other_source),
             ("other_session", counters.accept.other_session),
             ("malformed", counters.accept.malformed),
             ("misplaced", counters.accept.misplaced),
+            ("unprotected", unauthentic(Rejection::Unprotected)),
+            ("other_scheme", unauthentic(Rejection::Scheme)),
+            ("old", unauthentic(Rejection::Old)),
+            ("replayed", unauthentic(Rejection::Replayed)),
+            ("forged", unauthentic(Rejection::Forged)),
         ];
         page.counters("rejected_packets_total", "Packets not accepted, by reason.", "reason", rejected);
         page.counter("marked_packets_total", "Packets that routers marked (ECN).", counters.marked);
@@ -126,6 +133,13 @@ impl Known {
             ("refused", progress.assembly.refused),
         ];
         page.counters("symbols_total", "Symbols received, by use.", "use", symbols);
+        page.counter(
+            "forged_blocks_total",
+            "Blocks that the sender has not signed.",
+            progress.assembly.forged,
+        );
+        let tables = "Parts of the file table that no trusted key has signed.";
+        page.counter("forged_tables_total", tables, progress.untrusted_tables);
         page.counter("blocks_decoded_total", "Blocks that needed decoding.", progress.assembly.decoded);
         let goodput = Some(progress.goodput_bps);
         page.gauge("goodput_bits_per_second", "Bits of the objects per second, lately.", goodput);

@@ -14,6 +14,7 @@ use layercast_core::units::Duration;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry;
 use layercast_transport::receive::{self, ReceiveEvent, ReceiveOptions, ReceiveProgress};
@@ -21,7 +22,7 @@ use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress
 use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
-use crate::finding;
+use crate::finding::{self, Sought};
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
@@ -128,6 +129,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         ends,
         group_key: group_key(arguments.group_key.as_deref())?,
         reports: !arguments.no_reports,
+        encrypts: arguments.encrypt,
         follow: arguments.follow,
         state: arguments.state.clone(),
         seed: None,
@@ -276,8 +278,10 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
 
 pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let stop = stop_flag()?;
+    let group_key = group_key(arguments.group_key.as_deref())?;
+    let Sought { known, salt, keys } = finding::sought(arguments, &stop)?;
     let options = ReceiveOptions {
-        known: finding::known(arguments, &stop)?,
+        known,
         interface: arguments.interface.clone(),
         into: arguments.into.clone(),
         settings: ReceptionSettings {
@@ -289,7 +293,9 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
         protocol_options: arguments.options.clone(),
-        group_key: group_key(arguments.group_key.as_deref())?,
+        group_key,
+        salt,
+        keys,
         silent: arguments.silent,
         seed: None,
     };
@@ -359,14 +365,34 @@ fn received(progress: &ReceiveProgress, options: &ReceiveOptions) -> String {
         Some(name) => options.into.join(name).display().to_string(),
         None => format!("{} files in {}", progress.objects.complete, options.into.display()),
     };
-    format!(
+    let complete = format!(
         "{what}: complete, {}. {} bytes in {:.0} s, {} on average, {} blocks decoded\n",
         if progress.objects.complete == 1 { "hash right" } else { "hashes right" },
         progress.objects.bytes,
         progress.elapsed.as_secs_f64(),
         rounded(mean),
         progress.assembly.decoded,
-    )
+    );
+    complete + &forged(progress)
+}
+
+/// What was rejected as forged.
+fn forged(progress: &ReceiveProgress) -> String {
+    let counts = [
+        (progress.protection.forged(), "packets"),
+        (progress.protection.rejected(Rejection::Replayed), "replayed packets"),
+        (progress.untrusted_tables, "file delivery tables"),
+        (progress.assembly.forged, "blocks"),
+    ];
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("Forged and thrown away: {}\n", parts.join(", "))
 }
 
 /// What an operator should know of an object while others are received; its end is in the result.

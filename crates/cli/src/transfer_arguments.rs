@@ -73,6 +73,10 @@ pub(crate) struct Send {
     #[arg(long, value_name = "FILE")]
     pub(crate) group_key: Option<PathBuf>,
 
+    /// Encrypt packets too, by the group key; receivers need the session's URL, its SDP file or its announcement
+    #[arg(long, requires = "group_key")]
+    pub(crate) encrypt: bool,
+
     /// Send changes too: files that are new, have another content or are gone, looked for every 2 s
     #[arg(long, conflicts_with = "until_complete")]
     pub(crate) follow: bool,
@@ -99,7 +103,7 @@ pub(crate) struct Send {
     #[arg(long)]
     pub(crate) no_announce: bool,
 
-    /// Sign announcements and descriptions with this secret key, which `layercast key new` makes
+    /// Sign the files, announcements and descriptions with this secret key, which `layercast key new` makes
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
 
@@ -139,12 +143,12 @@ pub(crate) struct Receive {
     #[arg(long)]
     pub(crate) silent: bool,
 
-    /// Take only packets that this group key authenticates
+    /// Take only packets that this group key authenticates, and of a session that is encrypted decrypts
     #[arg(long, value_name = "FILE")]
     pub(crate) group_key: Option<PathBuf>,
 
-    /// Receive only if this public key has signed the session's announcement, or its description next to it in FILE.sig;
-    /// may be repeated
+    /// Receive only what this public key has signed: announcements, descriptions (in FILE.sig next to them), the table of
+    /// files and every block of them; may be repeated
     #[arg(long = "key", value_name = "FILE")]
     pub(crate) keys: Vec<PathBuf>,
 

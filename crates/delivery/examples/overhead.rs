@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_methods, reason = "this measures real time")]
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::family::AnyHeader as _;
@@ -39,10 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         expires_s: 4_000_000_000,
         wants_completions: false,
         session: String::new(),
+        signer: None,
     };
     let mut sender = Sender::new(settings, 3);
     let file = Some((length as u64, sha256(&bytes)));
-    let item = Item { path: "file".into(), file, attributes: Attributes::default() };
+    let item = Item { path: "file".into(), file, leaves: Arc::default(), attributes: Attributes::default() };
     let change = sender.change(&[item], &[], true, &|_| Vec::new())?;
     let toi = *change.added.first().ok_or("no object")?;
     let Some(Content::File { coding, .. }) = sender.catalogue().object(toi).map(|entry| entry.content) else {

@@ -7,7 +7,8 @@
 //! every second packet would carry only every second block, and a receiver of that channel alone would never finish.
 //!
 //! The table is sent first, on every channel, and then again and again: on the base channel at least once per second
-//! while it is short, and on all channels in a share of their packets.
+//! while it is short, and on all channels in a share of their packets when it is long. A table of few long files whose blocks
+//! have hashes is in between: it is nothing next to the files, and every receiver has the base channel.
 
 use core::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -28,6 +29,21 @@ const TABLE_EVERY: Duration = Duration::from_ms(800);
 const TABLE_SHARE: u32 = 8;
 /// A table of at most so many packets is short.
 const SHORT_TABLE: usize = 4;
+/// A table of at most so many packets, with at least so many symbols of objects for each of them, is light (CHOICE: that of
+/// one file with the hashes of 255 blocks has eleven packets of 900 bytes).
+const LIGHT_TABLE: usize = 20;
+const LIGHT_SYMBOLS: u64 = 64;
+
+/// How a table is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    /// On the base channel, by time.
+    Short,
+    /// On the base channel, by time and in a share of its packets.
+    Light,
+    /// On all channels, in a share of their packets.
+    Long,
+}
 
 /// What a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +102,7 @@ pub struct Carousel {
     channels: Vec<Cycle>,
     /// Parts of each instance of the table.
     parts: Vec<usize>,
-    has_short_table: bool,
+    weight: Weight,
     given: u64,
     symbols: u64,
     has_started: bool,
@@ -100,7 +116,7 @@ impl Carousel {
             by_object: BTreeMap::new(),
             channels: vec![Cycle::default(); usize::from(channels)],
             parts: Vec::new(),
-            has_short_table: true,
+            weight: Weight::Short,
             given: 0,
             symbols: 0,
             has_started: false,
@@ -167,17 +183,25 @@ impl Carousel {
             channel.table = (start, 0);
             channel.first = first;
         }
-        self.has_short_table = parts.iter().sum::<usize>() <= SHORT_TABLE;
+        let all = parts.iter().sum::<usize>();
+        self.weight = if all <= SHORT_TABLE {
+            Weight::Short
+        } else if all <= LIGHT_TABLE && self.symbols >= LIGHT_SYMBOLS * all as u64 {
+            Weight::Light
+        } else {
+            Weight::Long
+        };
         self.parts = parts;
     }
 
     /// What the next packet of a channel carries; none if there is nothing to send.
     pub fn next(&mut self, channel: Channel, now: Time) -> Option<Pick> {
         self.has_started = true;
-        let short = self.has_short_table;
+        let weight = self.weight;
         let has_objects = !self.by_object.is_empty();
         let cycle = self.channels.get_mut(channel.index())?;
-        if cycle.is_table_due(channel, now, short, has_objects)
+        let next = self.parts.get(cycle.table.0).copied().unwrap_or(1);
+        if cycle.is_table_due(channel, now, weight, has_objects, next)
             && let Some(pick) = cycle.next_part(&self.parts, now)
         {
             return Some(pick);
@@ -205,13 +229,27 @@ impl Carousel {
 }
 
 impl Cycle {
-    fn is_table_due(&self, channel: Channel, now: Time, short: bool, has_objects: bool) -> bool {
-        let on_base = channel == Channel(0);
-        self.first > 0
-            // The parts of an instance follow each other.
-            || self.table.1 > 0
-            || (on_base && now >= self.table_at && (short || !has_objects))
-            || (!short && self.since_table >= TABLE_SHARE)
+    /// Whether a part of the table is due; the next instance has `parts` of them.
+    fn is_table_due(
+        &self,
+        channel: Channel,
+        now: Time,
+        weight: Weight,
+        has_objects: bool,
+        parts: usize,
+    ) -> bool {
+        // The parts of an instance follow each other.
+        if self.first > 0 || self.table.1 > 0 {
+            return true;
+        }
+        let by_time = channel == Channel(0) && now >= self.table_at;
+        match weight {
+            Weight::Short => by_time,
+            Weight::Light => {
+                by_time && (!has_objects || self.since_table >= TABLE_SHARE.saturating_mul(parts as u32))
+            }
+            Weight::Long => self.since_table >= TABLE_SHARE || (by_time && !has_objects),
+        }
     }
 
     fn next_part(&mut self, parts: &[usize], now: Time) -> Option<Pick> {

@@ -1,12 +1,14 @@
 //! The objects of a source, and the instances of the file delivery table that describe them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::disk::Attributes;
 use crate::object::{
     Coding, Content, Entry, Instance, NameError, OtiError, Sha256, TABLE_MAX, compressed, folders_above,
     safe_path,
 };
+use crate::signed_table::TableSigner;
 
 /// Entries of an instance: few, so that a lost packet of it costs little.
 const ENTRIES: usize = 64;
@@ -18,6 +20,9 @@ pub struct Item {
     pub path: String,
     /// Length and hash of a file; none for a folder.
     pub file: Option<(u64, Sha256)>,
+    /// The hashes of its source blocks ([`Manifest`](crate::security::manifest::Manifest)), if the table is signed and
+    /// there are several; else empty.
+    pub leaves: Arc<[Sha256]>,
     /// Permissions and times.
     pub attributes: Attributes,
 }
@@ -93,6 +98,8 @@ pub struct TableSettings {
     pub wants_completions: bool,
     /// The session description.
     pub session: String,
+    /// What signs the table; none if it is not signed.
+    pub signer: Option<TableSigner>,
 }
 
 /// What a change added and removed.
@@ -240,7 +247,7 @@ impl Catalogue {
         };
         let toi = self.next_toi;
         self.next_toi = self.next_toi.checked_add(1).unwrap_or(1);
-        Ok(Entry { toi, path, content, attributes: item.attributes })
+        Ok(Entry { toi, path, content, leaves: Arc::clone(&item.leaves), attributes: item.attributes })
     }
 
     /// No folder of a path may be a file, and no two paths or folders may differ in case alone.
@@ -310,9 +317,13 @@ impl Catalogue {
             entries: added.iter().filter_map(|toi| self.objects.get(toi).cloned()).collect(),
             removed: removed.to_vec(),
         };
-        let xml = instance.to_xml().into_bytes();
+        let number = self.next_instance;
+        let mut xml = instance.to_xml();
+        if let Some(signer) = &settings.signer {
+            signer.sign(number, &mut xml);
+        }
         // Also because a compressed instance has a checksum.
-        Encoded { number: self.next_instance, bytes: compressed(&xml) }
+        Encoded { number, bytes: compressed(xml.as_bytes()) }
     }
 }
 
@@ -336,11 +347,17 @@ mod tests {
             expires_s: 4_000_000_000,
             wants_completions: false,
             session: "layercast = 1".into(),
+            signer: None,
         })
     }
 
     fn item(path: &str) -> Item {
-        Item { path: path.into(), file: Some((2000, [1; 32])), attributes: Attributes::default() }
+        Item {
+            path: path.into(),
+            file: Some((2000, [1; 32])),
+            leaves: Arc::default(),
+            attributes: Attributes::default(),
+        }
     }
 
     fn read(encoded: &Encoded) -> Instance {

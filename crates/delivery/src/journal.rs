@@ -10,7 +10,7 @@
 //!
 //! The checksum is the CRC-32 of the record before it. Records are appended after the partial file was written. After
 //! a crash of the machine the disk may have the record and not the data; then the hash is wrong, and reception of the
-//! object starts again.
+//! object starts again. Blocks whose hashes are signed are verified again, and only those that are wrong are dropped.
 
 use std::io;
 
@@ -131,7 +131,7 @@ impl<F: DiskFile> Journal<F> {
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Records that a block was decoded.
+    /// Records that a block is complete: decoded, and verified where its hash is known.
     ///
     /// # Errors
     /// The disk's error.
@@ -151,6 +151,17 @@ impl<F: DiskFile> Journal<F> {
         self.end += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())
+    }
+
+    /// Drops all records but those of complete blocks, since a symbol of another block was forged. The symbols of further
+    /// blocks would have to be received again by another receiver; without this the record would grow with each forgery.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn keep_blocks(&mut self, complete: &[u8]) -> io::Result<()> {
+        self.restart()?;
+        complete.iter().try_for_each(|&block| self.record_block(block))?;
+        self.flush()
     }
 
     /// Drops all records, for an object whose hash is wrong.
@@ -199,7 +210,7 @@ fn restore<G: DiskFile>(bytes: &[u8], coding: Coding, reassembly: &mut Reassembl
 mod tests {
     use super::*;
     use crate::memory::MemoryFile;
-    use crate::object::Oti;
+    use crate::object::{BlockHashes, Oti};
 
     const IDENTITY: Identity = [7; 32];
 
@@ -210,7 +221,7 @@ mod tests {
     fn reassembly() -> Reassembly<MemoryFile> {
         let file = MemoryFile::default();
         file.set_length(80).expect("its length");
-        Reassembly::new(Coding::RaptorQ(oti()), file)
+        Reassembly::new(Coding::RaptorQ(oti()), file, BlockHashes::None)
     }
 
     fn copy(bytes: &[u8]) -> MemoryFile {

@@ -26,3 +26,4 @@ pub mod search;
 pub mod security;
 pub mod sender;
 pub mod session;
+pub mod signed_table;

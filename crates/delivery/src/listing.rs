@@ -1,9 +1,12 @@
 //! A receiver's view of the file delivery table: which instances it has, and whether these are all.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::object::{Instance, TableError, TableReader, decompressed};
+use crate::object::{Content, Instance, TableError, TableReader, decompressed};
 use crate::packet::{Fdt, Repr};
+use crate::security::keys::PublicKey;
+use crate::signed_table::{Untrusted, verified};
 
 /// The maximum number of instances that are reassembled at the same time. A source sends one after the other on each
 /// channel.
@@ -20,6 +23,17 @@ const FORGOTTEN_AFTER: u64 = 64;
 const SETTLED_PACKETS: u64 = 16;
 const SETTLED_ROUNDS: u64 = 4;
 
+/// Why an instance cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InstanceError {
+    /// It is invalid.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// No key that is trusted has signed it.
+    #[error(transparent)]
+    Untrusted(#[from] Untrusted),
+}
+
 /// The newest instance of the log.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
@@ -31,6 +45,8 @@ struct Newest {
 /// The instances of a session.
 #[derive(Debug, Default)]
 pub struct Listing {
+    /// Whose instances are taken; anyone's if empty.
+    keys: Arc<[PublicKey]>,
     /// Instances that are not complete, and the packet of the table that was the last of each.
     readers: Vec<(TableReader, u64)>,
     packets: u64,
@@ -47,9 +63,14 @@ pub fn ahead(number: u32, of: u32) -> i32 {
 }
 
 impl Listing {
+    /// A listing that takes instances only if one of the keys has signed them; all, if there are no keys.
+    pub fn trusting(keys: Arc<[PublicKey]>) -> Listing {
+        Listing { keys, ..Listing::default() }
+    }
+
     /// Takes the payload of a packet of the table. Returns an instance that is new, or why it cannot be used, with its
     /// number. Never panics; memory is bounded.
-    pub fn insert(&mut self, repr: &Repr, payload: &[u8]) -> Option<(u32, Result<Instance, TableError>)> {
+    pub fn insert(&mut self, repr: &Repr, payload: &[u8]) -> Option<(u32, Result<Instance, InstanceError>)> {
         let (fdt, fti) = (repr.fdt?, repr.fti?);
         let number = fdt.instance();
         self.packets += 1;
@@ -65,7 +86,10 @@ impl Listing {
         let bytes = reader.insert(fdt, fti, payload)?;
         let xml = if repr.is_compressed { decompressed(bytes) } else { Some(bytes.to_vec()) };
         *reader = TableReader::default();
-        let instance = xml.ok_or(TableError::Xml).and_then(|xml| read(&xml, number));
+        let instance = match xml {
+            None => Err(TableError::Xml.into()),
+            Some(xml) => read(&xml, &self.keys, repr.tsi, number),
+        };
         // One that is damaged or forged must not stand in the place of the genuine one.
         if let Ok(instance) = &instance
             && self.seen.len() < LOG_MAX
@@ -135,13 +159,18 @@ impl Listing {
     }
 }
 
-/// An instance whose packets had this number. The header has no checksum but UDP's: an instance under a wrong number would
-/// be missing under its own, and stand in the place of another.
-fn read(xml: &[u8], header: u32) -> Result<Instance, TableError> {
-    let instance = Instance::from_xml(xml)?;
-    match instance.number {
-        Some(own) if own != header => Err(TableError::Number { own, header }),
-        _ => Ok(instance),
+/// Reads an instance; by one of the keys, if there are any.
+fn read(xml: &[u8], keys: &[PublicKey], tsi: u32, number: u32) -> Result<Instance, InstanceError> {
+    if keys.is_empty() {
+        return Ok(Instance::from_xml(xml)?);
+    }
+    let instance = Instance::from_xml(verified(xml, keys, tsi, number)?)?;
+    // Nobody would vouch for the content.
+    let has_hash = |content: &Content| !matches!(content, Content::File { sha256: None, .. });
+    if instance.entries.iter().all(|entry| has_hash(&entry.content)) {
+        Ok(instance)
+    } else {
+        Err(TableError::Field("SHA-256").into())
     }
 }
 
@@ -181,13 +210,19 @@ mod tests {
 
     #[test]
     fn a_log_is_whole_when_all_of_it_came_in_any_order() {
-        let settings =
-            TableSettings { symbol: 900, expires_s: 1, wants_completions: false, session: String::new() };
+        let settings = TableSettings {
+            symbol: 900,
+            expires_s: 1,
+            wants_completions: false,
+            session: String::new(),
+            signer: None,
+        };
         let mut catalogue = Catalogue::new(settings);
         let items: Vec<Item> = (0..300)
             .map(|n| Item {
                 path: format!("file-{n}"),
                 file: Some((1, [n as u8; 32])),
+                leaves: Arc::default(),
                 attributes: Attributes::default(),
             })
             .collect();
@@ -219,8 +254,13 @@ mod tests {
 
     #[test]
     fn an_instance_under_another_number_is_not_the_genuine_one() {
-        let settings =
-            TableSettings { symbol: 900, expires_s: 1, wants_completions: false, session: String::new() };
+        let settings = TableSettings {
+            symbol: 900,
+            expires_s: 1,
+            wants_completions: false,
+            session: String::new(),
+            signer: None,
+        };
         let mut catalogue = Catalogue::new(settings);
         catalogue.change(&[], &[], true).expect("a catalogue");
         let genuine = &catalogue.instances()[0];
@@ -228,7 +268,8 @@ mod tests {
         let mut listing = Listing::default();
         for (repr, payload) in packets(&forged) {
             let read = listing.insert(&repr, &payload).map(|(_, instance)| instance);
-            assert!(matches!(read, None | Some(Err(TableError::Number { own: 0, header: 5 }))), "{read:?}");
+            let wrong = InstanceError::from(TableError::Number { own: 0, header: 5 });
+            assert!(read.is_none_or(|read| read == Err(wrong)));
         }
         assert!(!listing.is_whole());
         packets(genuine).iter().for_each(|(repr, payload)| _ = listing.insert(repr, payload));

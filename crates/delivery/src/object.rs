@@ -5,6 +5,7 @@
 //! blocks and symbols.
 
 mod assembly;
+mod block_hashes;
 mod coding;
 mod encoder;
 mod instance;
@@ -15,7 +16,9 @@ mod reassembly;
 mod table_reader;
 mod text;
 
-pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
+pub use assembly::{Assembly, AssemblyCounters, Attempt, SymbolOutcome};
+pub use block_hashes::BlockHashes;
+pub(crate) use block_hashes::leaf_hasher;
 pub use coding::{Coding, NoCode, SymbolPlace};
 pub use encoder::BlockEncoder;
 pub use instance::{Content, Entry, Instance, TableError};

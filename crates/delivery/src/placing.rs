@@ -7,7 +7,7 @@ use sha2::Digest as _;
 use crate::disk::{Attributes, Disk, DiskFile as _, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
-use crate::object::{Coding, Content, Entry, Reassembly, Sha256, folders_above};
+use crate::object::{BlockHashes, Coding, Content, Entry, Reassembly, Sha256, folders_above};
 
 /// The folder of partial files and their records, in the folder of received files. No object's path leads there, since
 /// its first part is hidden.
@@ -51,7 +51,8 @@ pub struct Partial<F> {
     pub resumed: u64,
 }
 
-/// Opens the partial file of an object, and continues with what it holds.
+/// Opens the partial file of an object, and continues with what it holds. Blocks are verified by their hashes, if these
+/// are known.
 ///
 /// # Errors
 /// The disk's error; [`io::ErrorKind::StorageFull`] before any symbol arrives.
@@ -59,6 +60,7 @@ pub fn open_partial<D: Disk>(
     disk: &mut D,
     identity: &Identity,
     coding: Coding,
+    hashes: BlockHashes,
 ) -> io::Result<Partial<D::File>> {
     disk.create_folder(OWN_FOLDER)?;
     let (partial, symbols) = own_names(identity);
@@ -74,7 +76,7 @@ pub fn open_partial<D: Disk>(
             return Err(error);
         }
     }
-    let mut reassembly = Reassembly::new(coding, file);
+    let mut reassembly = Reassembly::new(coding, file, hashes);
     let journal = record.and_then(|record| {
         if is_same {
             Journal::resume(record, coding, &mut reassembly)
@@ -191,9 +193,9 @@ impl Hashing {
 }
 
 /// A reassembly in memory of a short object.
-pub fn in_memory(coding: Coding) -> Reassembly<MemoryFile> {
+pub fn in_memory(coding: Coding, hashes: BlockHashes) -> Reassembly<MemoryFile> {
     let file = MemoryFile::default();
     // It is in memory: this cannot fail.
     let _ = file.set_length(coding.length());
-    Reassembly::new(coding, file)
+    Reassembly::new(coding, file, hashes)
 }

@@ -7,16 +7,16 @@ mod object;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
+use std::sync::Arc;
 
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
-use crate::listing::{Listing, ahead};
-use crate::object::{
-    AssemblyCounters, Content, Entry, Instance, SymbolOutcome, TOI_TABLE, TableError, safe_path,
-};
+use crate::listing::{InstanceError, Listing, ahead};
+use crate::object::{AssemblyCounters, Content, Entry, Instance, SymbolOutcome, TOI_TABLE, safe_path};
 use crate::packet::{PayloadId, Repr};
 use crate::placed::Placed;
 use crate::placing::{OWN_FOLDER, identity, remove_partial};
+use crate::security::keys::PublicKey;
 use object::Object;
 
 pub use object::ObjectError;
@@ -86,7 +86,7 @@ pub enum ReceptionEvent {
         path: String,
     },
     /// An instance of the table cannot be used.
-    Rejected(TableError),
+    Rejected(InstanceError),
 }
 
 /// Why reception cannot go on.
@@ -123,6 +123,8 @@ pub struct ReceptionProgress {
 pub struct Reception<D: Disk> {
     disk: D,
     settings: ReceptionSettings,
+    /// Whose tables and blocks are taken; anyone's if empty.
+    keys: Arc<[PublicKey]>,
     listing: Listing,
     objects: BTreeMap<Identity, Object<D::File>>,
     /// The object of each number, and the instance that named it.
@@ -138,8 +140,9 @@ pub struct Reception<D: Disk> {
     placed: Option<Placed<D::File>>,
     /// Files that the session no longer has were looked for.
     is_swept: bool,
-    /// Instances that could not be used.
+    /// Instances that could not be used, and how many of them no key that is trusted has signed.
     rejected: usize,
+    untrusted_tables: u64,
     /// Objects that have work to do, the oldest first.
     busy: VecDeque<Identity>,
     /// An object that lacked packets when it was last looked for one: as a rule it still does.
@@ -154,10 +157,17 @@ pub struct Reception<D: Disk> {
 impl<D: Disk> Reception<D> {
     /// A reception into a folder.
     pub fn new(disk: D, settings: ReceptionSettings) -> Reception<D> {
+        Reception::trusting(disk, settings, Arc::default())
+    }
+
+    /// A reception that takes only what one of the keys has signed: instances of the table, and the blocks of objects
+    /// whose hashes are in them. It takes anything, if there are no keys.
+    pub fn trusting(disk: D, settings: ReceptionSettings, keys: Arc<[PublicKey]>) -> Reception<D> {
         Reception {
             disk,
             settings,
-            listing: Listing::default(),
+            listing: Listing::trusting(Arc::clone(&keys)),
+            keys,
             objects: BTreeMap::new(),
             tois: BTreeMap::new(),
             paths: BTreeMap::new(),
@@ -167,6 +177,7 @@ impl<D: Disk> Reception<D> {
             placed: None,
             is_swept: false,
             rejected: 0,
+            untrusted_tables: 0,
             busy: VecDeque::new(),
             lacking: None,
             in_memory: 0,
@@ -180,7 +191,7 @@ impl<D: Disk> Reception<D> {
     /// Continues with another session, such as that of a restarted source: numbers mean other objects, and objects of
     /// the same path and content continue.
     pub fn follow(&mut self) {
-        self.listing = Listing::default();
+        self.listing = Listing::trusting(Arc::clone(&self.keys));
         self.tois.clear();
         self.paths.clear();
         self.path_bytes = 0;
@@ -202,7 +213,7 @@ impl<D: Disk> Reception<D> {
         Ok(self.placed.insert(placed))
     }
 
-    /// Begins with an instance of the table that was read while the session was searched.
+    /// Begins with an instance of the table that was read, and verified, while the session was searched.
     ///
     /// # Errors
     /// As [`Reception::packet`].
@@ -224,6 +235,7 @@ impl<D: Disk> Reception<D> {
             Some((number, Ok(instance))) => self.instance(number, instance).map(|()| true),
             Some((_, Err(error))) => {
                 self.rejected += 1;
+                self.untrusted_tables += u64::from(matches!(error, InstanceError::Untrusted(_)));
                 if self.rejected <= REJECTIONS_MAX {
                     self.say(ReceptionEvent::Rejected(error));
                 }
@@ -291,18 +303,21 @@ impl<D: Disk> Reception<D> {
             // Something in the path is not a folder, or may not be read.
             Err(error) => return self.failed(entry, ObjectError::of(&error)),
         };
+        let verifies = !self.keys.is_empty();
         match (entry.content, found) {
             (Content::Folder, Found::Nothing | Found::Folder) | (Content::File { .. }, Found::Nothing) => {
-                Object::waiting(entry)
+                Object::waiting(entry, verifies)
             }
             (Content::File { coding, sha256: Some(_) }, Found::File(length)) if length == coding.length() => {
                 match self.disk.read(&entry.path) {
-                    Ok(file) => Object::comparing(entry, file),
-                    Err(_) if self.settings.replace => Object::waiting(entry),
+                    Ok(file) => Object::comparing(entry, file, verifies),
+                    Err(_) if self.settings.replace => Object::waiting(entry, verifies),
                     Err(error) => self.failed(entry, ObjectError::of(&error)),
                 }
             }
-            (Content::File { .. }, Found::File(_)) if self.settings.replace => Object::waiting(entry),
+            (Content::File { .. }, Found::File(_)) if self.settings.replace => {
+                Object::waiting(entry, verifies)
+            }
             (Content::File { .. }, Found::File(_)) => self.failed(entry, ObjectError::Exists),
             (_, _) => self.failed(entry, ObjectError::InTheWay),
         }
@@ -442,6 +457,7 @@ impl<D: Disk> Reception<D> {
         let worked = object.work(&mut self.disk, &identity, settings, &mut self.room);
         let after = object.counters();
         self.counters.decoded += after.decoded.saturating_sub(before.decoded);
+        self.counters.forged += after.forged.saturating_sub(before.forged);
         self.counters.undecodable += after.undecodable.saturating_sub(before.undecodable);
         self.in_memory = self.in_memory.saturating_sub(memory) + object.memory();
         if !object.is_busy() {
@@ -534,6 +550,11 @@ impl<D: Disk> Reception<D> {
     /// The counters of all reassemblies.
     pub fn counters(&self) -> AssemblyCounters {
         self.counters
+    }
+
+    /// Instances of the table that no key which is trusted has signed.
+    pub fn untrusted_tables(&self) -> u64 {
+        self.untrusted_tables
     }
 
     /// Whether the source wants completion messages.

@@ -1,10 +1,12 @@
 //! The search for a session on a group: from the first packets on its base channel to a session description.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
-use crate::listing::Listing;
-use crate::object::{Instance, TOI_TABLE, TableError};
+use crate::listing::{InstanceError, Listing};
+use crate::object::{Instance, TOI_TABLE};
 use crate::packet::Repr;
+use crate::security::keys::PublicKey;
 use crate::session::{Session, SessionError};
 
 /// The maximum number of sources whose tables are reassembled at the same time. Others are ignored.
@@ -51,9 +53,9 @@ pub struct FoundSession {
 /// Why a table does not give a session.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SearchError {
-    /// The table is invalid.
+    /// The table is invalid, or not signed by a key that is trusted.
     #[error(transparent)]
-    Table(#[from] TableError),
+    Table(#[from] InstanceError),
     /// The description is invalid, or contradicts the packets that brought it.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -63,6 +65,8 @@ pub enum SearchError {
 #[derive(Debug)]
 pub struct Search {
     known: Known,
+    /// Whose tables are taken; anyone's if empty.
+    keys: Arc<[PublicKey]>,
     /// A session that is over or that does not count: the source and its number.
     not: Option<(IpAddr, u32)>,
     listings: Vec<((IpAddr, u32), Listing)>,
@@ -71,9 +75,10 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search; a session `not` is passed over.
-    pub fn new(known: Known, not: Option<(IpAddr, u32)>) -> Search {
-        Search { known, not, listings: Vec::new(), rejected: Vec::new() }
+    /// A search; a session `not` is passed over. Only tables that one of the keys has signed are taken; all, if there are
+    /// no keys.
+    pub fn new(known: Known, keys: Arc<[PublicKey]>, not: Option<(IpAddr, u32)>) -> Search {
+        Search { known, keys, not, listings: Vec::new(), rejected: Vec::new() }
     }
 
     /// Takes a packet of the base channel. The session when an instance of its table is here and consistent with it;
@@ -89,7 +94,7 @@ impl Search {
             return None;
         }
         if !self.listings.iter().any(|(of, _)| *of == key) && self.listings.len() < SOURCES_MAX {
-            self.listings.push((key, Listing::default()));
+            self.listings.push((key, Listing::trusting(Arc::clone(&self.keys))));
         }
         let (_, listing) = self.listings.iter_mut().find(|(of, _)| *of == key)?;
         let (number, instance) = listing.insert(repr, payload)?;

@@ -16,13 +16,15 @@
 //! `group` is the base layer's; channel i is sent to the address i higher, to the same port. `packet` is
 //! the size in bytes with IP and UDP headers, `layers` are the rates of the layers, each alone, in bit/s,
 //! from the base up. If a protocol does not send each layer on its own channel, `channels` gives their
-//! number; if packets are authenticated, `group_key` is the fingerprint of the key; if source and receivers must agree on
+//! number; if packets are authenticated, `group_key` is the fingerprint of the key, and if they are encrypted, `salt` has 32
+//! hexadecimal digits; if source and receivers must agree on
 //! options of the protocol, the table `options` has them as text. Unknown keys are ignored.
 
 use core::fmt::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
+use crate::security::encryption::Salt;
 use crate::security::protection::AUTH_BYTES;
 use crate::sender::symbol_size;
 use layercast_core::family::AnyProtocol as _;
@@ -69,6 +71,8 @@ pub struct Session {
     pub agreed: Vec<(String, String)>,
     /// The fingerprint of the group key by which packets are authenticated (RFC 6584, section 5); none if they are not.
     pub group_key: Option<String>,
+    /// The salt with which packets are encrypted; none if they are not.
+    pub salt: Option<Salt>,
 }
 
 /// Why a text is not a session description.
@@ -168,6 +172,10 @@ impl Session {
         if self.layers.layers().any(|layer| self.layers.rate(layer).as_bps() > RATE_MAX_BPS) {
             return Err(SessionError::Key("layers"));
         }
+        // Packets are encrypted with the group key.
+        if self.salt.is_some() && self.group_key.is_none() {
+            return Err(SessionError::Key("group_key"));
+        }
         if self.group.port() == 0 {
             return Err(SessionError::Key("group"));
         }
@@ -266,6 +274,9 @@ impl fmt::Display for Session {
             write_quoted(f, key)?;
             writeln!(f)?;
         }
+        if let Some(salt) = self.salt {
+            writeln!(f, "salt = \"{salt}\"")?;
+        }
         for (index, (name, value)) in self.agreed.iter().enumerate() {
             let before = if index == 0 { "options = { " } else { ", " };
             write!(f, "{before}{name} = ")?;
@@ -322,6 +333,10 @@ impl FromStr for Session {
             group_key: match root.get("group_key") {
                 None => None,
                 Some(_) => Some(word("group_key")?.to_owned()),
+            },
+            salt: match root.get("salt") {
+                None => None,
+                Some(_) => Some(word("salt")?.parse().map_err(|_| SessionError::Key("salt"))?),
             },
         };
         session.check()?;

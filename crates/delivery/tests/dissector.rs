@@ -77,6 +77,7 @@ fn packets() -> Vec<Sent> {
             toi: 1,
             path: "a file".to_owned(),
             content: Content::File { coding, sha256: Some([7; 32]) },
+            leaves: [].into(),
             attributes: Attributes::default(),
         }],
         removed: Vec::new(),

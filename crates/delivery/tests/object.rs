@@ -31,6 +31,8 @@ fn instance(path: &str) -> Instance {
         toi,
         path: format!("{path}{toi}"),
         content: Content::File { coding: Coding::plan(length, 916).unwrap(), sha256: Some([0xab; 32]) },
+        // Two blocks, and one.
+        leaves: (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect(),
         attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
     };
     Instance {
@@ -47,6 +49,7 @@ fn instance(path: &str) -> Instance {
                 toi: 4,
                 path: path.to_owned(),
                 content: Content::Folder,
+                leaves: [].into(),
                 attributes: Attributes::default(),
             },
         ],

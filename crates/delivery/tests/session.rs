@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Rate, Size};
+use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::session::{Session, SessionError, whole_rates};
 use proptest::prelude::*;
 
@@ -69,7 +70,7 @@ fn options_are_printed_as_toml_reads_them() {
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read(tsi in any::<u32>(), rates in proptest::collection::vec(1u64..10_000_000_000, 1..=32), packet in 256u32..=9000, octets in any::<[u8; 3]>(), port in 1u16..) {
+    fn what_is_printed_is_read(tsi in any::<u32>(), rates in proptest::collection::vec(1u64..10_000_000_000, 1..=32), packet in 256u32..=9000, octets in any::<[u8; 3]>(), port in 1u16.., salt in any::<Option<[u8; 16]>>()) {
         let rates = rates.iter().map(|&bps| Rate::from_bps(bps as f64));
         let layers = LayerTable::from_rates(rates).unwrap();
         let session = Session {
@@ -81,10 +82,19 @@ proptest! {
             packet: Size::from_bytes(packet),
             channels: layers.count(),
             agreed: Vec::new(),
-        group_key: None,
+            group_key: salt.map(|_| "abcd-efgh".to_owned()),
+            salt: salt.map(Salt),
             layers,
         };
         prop_assert_eq!(session.to_string().parse(), Ok(session));
+    }
+
+    #[test]
+    fn a_salt_comes_back_and_nothing_else_is_one(salt in any::<[u8; 16]>(), text in "[0-9a-g+]{30,34}") {
+        prop_assert_eq!(Salt(salt).to_string().parse(), Ok(Salt(salt)));
+        if let Ok(salt) = text.parse::<Salt>() {
+            prop_assert_eq!(salt.to_string(), text);
+        }
     }
 
     #[test]

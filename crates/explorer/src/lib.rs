@@ -10,6 +10,7 @@
 
 pub mod disk;
 mod fault;
+mod forgery;
 mod judge;
 mod plan;
 mod receiver;

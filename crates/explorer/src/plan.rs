@@ -57,6 +57,8 @@ pub struct Plan {
     pub receivers: Vec<ReceiverPlan>,
     /// The files, in the order of time; the first change is at the start, and after the last one there are no more.
     pub changes: Vec<Change>,
+    /// Whether the source signs, and receivers take only what it has signed. Then forged packets look genuine.
+    pub is_signed: bool,
     /// The files of another source.
     pub others: Vec<(String, Vec<u8>)>,
     /// The faults in the order of time.
@@ -121,7 +123,15 @@ impl Plan {
         let mut draw = Draw(Stream::new(seed, "plan"));
         let base = Rate::from_kbps(draw.within(200.0, 800.0));
         let receivers = (0..1 + draw.below(3)).map(|_| receiver(&mut draw, base)).collect::<Vec<_>>();
-        let changes = changes(&mut draw);
+        let mut changes = changes(&mut draw);
+        // By numbers of their own, so that other plans are what they were.
+        let mut signing = Draw(Stream::new(seed, "signed"));
+        let is_signed = signing.below(4) == 0;
+        if is_signed && let Some(first) = changes.first_mut() {
+            // Of several blocks, if packets are small.
+            let length = 150_000 + signing.below(250_000);
+            first.files.push(("j/long".to_owned(), signing.bytes(length)));
+        }
         let faults = faults(&mut draw, receivers.len());
         Plan {
             seed,
@@ -131,6 +141,7 @@ impl Plan {
             packet: 300 + 4 * draw.below(200) as u32,
             receivers,
             changes,
+            is_signed,
             others: draw.files(2),
             faults,
         }

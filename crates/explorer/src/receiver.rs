@@ -2,6 +2,7 @@
 //! silent.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use layercast_core::contract::{Arrival, Ecn, Input, Origin, drive};
 use layercast_core::family::AnyProtocol as _;
@@ -11,6 +12,7 @@ use layercast_delivery::accept::{AcceptCounters, Incoming, accept};
 use layercast_delivery::follow::Following;
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, ReceptionSettings};
 use layercast_delivery::search::{FoundSession, Known, Search};
+use layercast_delivery::security::keys::PublicKey;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::{Header, Protocol, Receiver};
 
@@ -43,6 +45,8 @@ struct Current {
 
 /// A running receiver.
 pub(crate) struct ReceiverProgram {
+    /// Whose files it takes; anyone's if empty.
+    keys: Arc<[PublicKey]>,
     reception: Reception<FaultyDisk>,
     search: Search,
     searching_since: Time,
@@ -55,11 +59,17 @@ pub(crate) struct ReceiverProgram {
 }
 
 impl ReceiverProgram {
-    pub(crate) fn new(disk: FaultyDisk, streams: Stream, now: Time) -> ReceiverProgram {
+    pub(crate) fn new(
+        disk: FaultyDisk,
+        keys: Arc<[PublicKey]>,
+        streams: Stream,
+        now: Time,
+    ) -> ReceiverProgram {
         let settings = ReceptionSettings { replace: true, mirror: false };
         ReceiverProgram {
-            reception: Reception::new(disk, settings),
-            search: Search::new(Known::Group(GROUP, None), None),
+            reception: Reception::trusting(disk, settings, Arc::clone(&keys)),
+            search: Search::new(Known::Group(GROUP, None), Arc::clone(&keys), None),
+            keys,
             searching_since: now,
             current: None,
             streams,
@@ -181,7 +191,7 @@ impl ReceiverProgram {
             let not = (source, current.session.tsi);
             self.leave(now);
             self.wishes.push(Wish::Join(Channel(0)));
-            self.search = Search::new(Known::Group(GROUP, None), Some(not));
+            self.search = Search::new(Known::Group(GROUP, None), Arc::clone(&self.keys), Some(not));
             (self.current, self.searching_since) = (None, now);
             return None;
         }

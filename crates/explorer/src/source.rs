@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use layercast_core::contract::{Arrival, Ecn, Endpoint as _, Input, Origin, Peer, drive};
 use layercast_core::family::{AnyHeader as _, AnyProtocol as _};
@@ -12,9 +13,12 @@ use layercast_core::units::{Size, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::object::{Content, Sha256, sha256};
+use layercast_delivery::object::{Coding, Content, Sha256, sha256};
+use layercast_delivery::security::keys::{PublicKey, SecretKey};
+use layercast_delivery::security::manifest::ManifestBuilder;
 use layercast_delivery::sender::Sender;
 use layercast_delivery::session::{Session, whole_rates};
+use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::registry::{Header, Protocol, Source};
 
 use crate::plan::Plan;
@@ -22,6 +26,20 @@ use crate::wire::{SourceHost, Wish};
 
 /// The group of the base channel.
 pub(crate) const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
+
+/// The key of the source at an address, which is no secret here.
+pub(crate) fn key_of(address: IpAddr) -> SecretKey {
+    let last = match address {
+        IpAddr::V4(address) => address.octets()[3],
+        IpAddr::V6(address) => address.octets()[15],
+    };
+    SecretKey::from_seed(&[last; 32])
+}
+
+/// The keys that receivers trust: that of the source at this address, if it signs.
+pub(crate) fn trusted(plan: &Plan, address: IpAddr) -> Arc<[PublicKey]> {
+    plan.is_signed.then(|| key_of(address).public()).into_iter().collect()
+}
 
 /// What a source stores so that a later one continues: the next symbol of each block of each file.
 pub(crate) type Saved = BTreeMap<(String, Sha256), Vec<u32>>;
@@ -31,6 +49,7 @@ pub(crate) struct SourceProgram {
     endpoint: Source,
     sender: Sender,
     objects: MemoryObjects,
+    is_signed: bool,
     pub(crate) session: Session,
     pub(crate) deadline: Option<Time>,
     pub(crate) wishes: Vec<Wish>,
@@ -59,6 +78,7 @@ impl SourceProgram {
             channels: needs.channels(&shape),
             agreed,
             group_key: None,
+            salt: None,
             layers,
         };
         session.check().ok()?;
@@ -69,15 +89,28 @@ impl SourceProgram {
             expires_s: 4_000_000_000,
             wants_completions: false,
             session: session.to_string(),
+            signer: plan.is_signed.then(|| TableSigner { key: key_of(address), tsi: session.tsi }),
         };
         Some(SourceProgram {
             endpoint,
             sender: Sender::new(settings, session.channels),
             objects: MemoryObjects::default(),
+            is_signed: plan.is_signed,
             session,
             deadline: None,
             wishes: Vec::new(),
         })
+    }
+
+    /// The hashes of the blocks of a file that has several.
+    fn leaves(&self, bytes: &[u8]) -> Arc<[Sha256]> {
+        let coding = Coding::plan(bytes.len() as u64, self.session.symbol_size());
+        let Ok(Coding::RaptorQ(oti)) = coding else { return [].into() };
+        let Some(mut builder) = ManifestBuilder::new(oti).ok().filter(|_| oti.blocks() > 1) else {
+            return [].into();
+        };
+        builder.update(bytes);
+        builder.finish().map_or_else(|_| [].into(), |manifest| manifest.leaves().into())
     }
 
     /// Changes the files.
@@ -91,6 +124,7 @@ impl SourceProgram {
         let item = |(path, bytes): &(String, Vec<u8>)| Item {
             path: path.clone(),
             file: Some((bytes.len() as u64, sha256(bytes))),
+            leaves: if self.is_signed { self.leaves(bytes) } else { [].into() },
             attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
         };
         let items: Vec<Item> = files.iter().map(item).collect();

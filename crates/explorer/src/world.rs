@@ -19,7 +19,7 @@ use crate::disk::FaultyDisk;
 use crate::judge::{self, Broken};
 use crate::plan::Plan;
 use crate::receiver::{Ended, ReceiverProgram};
-use crate::source::{Saved, SourceProgram};
+use crate::source::{Saved, SourceProgram, trusted};
 use crate::wire::Wish;
 
 /// The end of a run: long after the last fault.
@@ -281,7 +281,8 @@ impl World {
                 self.outcome.starts += 1;
                 let stream = Stream::new(self.plan.seed, &format!("receiver/{number}/{}", receiver.lives));
                 let local = self.now + receiver.ahead;
-                receiver.program = Some(ReceiverProgram::new(receiver.disk.clone(), stream, local));
+                let keys = trusted(&self.plan, address(1));
+                receiver.program = Some(ReceiverProgram::new(receiver.disk.clone(), keys, stream, local));
                 receiver.last = "started".to_owned();
                 say(watch, self.now, || format!("receiver {number} starts"));
             }

@@ -33,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         channels: 1,
         agreed: Vec::new(),
         group_key: None,
+        salt: None,
     };
     let never = AtomicBool::new(false);
     let mut files = Files::open(&[path], &session, &Ends::default(), &never, &mut |_| {})?;

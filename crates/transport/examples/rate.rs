@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         channels: layers.count(),
         agreed: Vec::new(),
         group_key: None,
+        salt: None,
         layers,
     };
     let protocol = Protocol::Fixed(fixed::Options { level: 3 });

@@ -98,6 +98,7 @@ impl EndpointPlan {
             channels: needs.channels(&plan),
             agreed: agreed.collect(),
             group_key: None,
+            salt: None,
         };
         session.check().map_err(Error::Session)?;
         if needs.is_reliable() {

@@ -11,7 +11,9 @@ use layercast_delivery::catalogue::CatalogueError;
 use layercast_delivery::object::NameError;
 use layercast_delivery::reception::ObjectError;
 use layercast_delivery::search::SearchError;
+use layercast_delivery::security::keys::Fingerprint;
 use layercast_delivery::security::protection::ProtectError;
+use layercast_delivery::signed_table::Untrusted;
 
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -160,6 +162,35 @@ pub enum Error {
         "the session's packets are not authenticated, and a group key was given here: remove it, or ask the sender for --group-key"
     )]
     NotAuthenticated,
+    /// No packet is authentic.
+    #[error(
+        "no packet of the session is authentic by the group key {given}: ask the sender for the file of its key, and for the URL of this session"
+    )]
+    WrongGroupKey {
+        /// The key that was given.
+        given: Fingerprint,
+    },
+    /// The session is encrypted, and there is no key.
+    #[error("the session's packets are encrypted: give the sender's group key with --group-key FILE")]
+    Encrypted,
+    /// The session is encrypted, and there is no salt.
+    #[error(
+        "the session's packets are encrypted, and its group alone does not tell how: use its URL, its SDP file or the name by which it is announced"
+    )]
+    NoSalt,
+    /// The session should be encrypted, and is not.
+    #[error(
+        "the session's packets are not encrypted, and by the description that was given here they should be: ask the sender"
+    )]
+    NotEncrypted,
+    /// The session's table is not signed by a key that is trusted.
+    #[error("the session is refused: {reason}. Only what {} has signed is received", keys.join(" or "))]
+    NotSigned {
+        /// The fingerprints of the keys that are trusted.
+        keys: Vec<String>,
+        /// What is wrong.
+        reason: Untrusted,
+    },
     /// The state of an earlier sender cannot be used.
     #[error("the state in {} cannot be used: {reason}", path.display())]
     State {
@@ -299,6 +330,11 @@ impl Error {
             Error::Protect(_) => "protect",
             Error::GroupKey { .. } => "group_key",
             Error::NotAuthenticated => "not_authenticated",
+            Error::WrongGroupKey { .. } => "wrong_group_key",
+            Error::Encrypted => "encrypted",
+            Error::NoSalt => "no_salt",
+            Error::NotEncrypted => "not_encrypted",
+            Error::NotSigned { .. } => "not_signed",
             Error::Announce(_) => "announce",
             Error::State { .. } => "state",
             Error::Socket { .. } => "socket",

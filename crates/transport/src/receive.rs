@@ -2,6 +2,7 @@
 
 mod breaker;
 mod discovery;
+mod evidence;
 mod overload;
 mod reports;
 mod running;
@@ -19,7 +20,9 @@ use layercast_delivery::object::AssemblyCounters;
 use layercast_delivery::reception::{
     ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
 };
-use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::encryption::Salt;
+use layercast_delivery::security::keys::{GroupKey, PublicKey};
+use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::session::{Session, SessionError};
 use layercast_protocols::registry::Protocol;
 
@@ -61,8 +64,22 @@ pub struct ReceiveOptions {
     /// Whether the source gets neither completions nor reception reports. The reports of a congestion control are a part
     /// of it, and are sent.
     pub silent: bool,
+    /// The salt of an encrypted session, if `known` is not its description. Without one packets must not be encrypted.
+    pub salt: Option<Salt>,
+    /// Whose signed tables and objects are taken; anyone's if empty.
+    pub keys: Vec<PublicKey>,
     /// The seed of the receiver's random numbers; any if none.
     pub seed: Option<u64>,
+}
+
+impl ReceiveOptions {
+    /// The salt with which packets must be encrypted.
+    fn salt(&self) -> Option<Salt> {
+        match &self.known {
+            Known::Session(session) => session.salt,
+            Known::Group(..) => self.salt,
+        }
+    }
 }
 
 /// The progress of a reception.
@@ -85,6 +102,10 @@ pub struct ReceiveProgress {
     pub last_change: Option<(Level, Cause)>,
     /// The counters of the host.
     pub counters: ReceiverCounters,
+    /// Packets that were checked for authenticity; zeros without a group key.
+    pub protection: ProtectionCounters,
+    /// Instances of the table that no trusted key has signed.
+    pub untrusted_tables: u64,
     /// The counters of the reassembly.
     pub assembly: AssemblyCounters,
 }
@@ -129,7 +150,8 @@ pub fn receive(
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
     let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
     raise_file_limit();
-    let mut running = Running::new(Reception::new(folder, options.settings), options, stop, begin);
+    let reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
+    let mut running = Running::new(reception, options, stop, begin);
     if options.settings.mirror {
         running.open_record()?;
     }
@@ -201,7 +223,7 @@ fn session(
     let current = (session.source, session.tsi);
     let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
     if let Some(key) = &options.group_key {
-        host.protect(key);
+        host.protect(key, options.salt());
     }
     host.keep_log();
     host.start()?;

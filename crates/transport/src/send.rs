@@ -32,7 +32,9 @@ use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::Completion;
 use layercast_delivery::reporting::{Collector, Summary};
+use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
+use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::session::{Session, SessionError, whole_rates};
 
 pub use files::Files;
@@ -81,6 +83,8 @@ pub struct SendOptions {
     pub group_key: Option<GroupKey>,
     /// Whether receivers are polled for reception reports.
     pub reports: bool,
+    /// Whether packets are encrypted too, by the group key.
+    pub encrypts: bool,
     /// Whether changes of the files are sent too.
     pub follow: bool,
     /// Where the state is kept with which a sender goes on that is started again.
@@ -91,7 +95,7 @@ pub struct SendOptions {
     pub name: String,
     /// Whether the session is announced (RFC 2974), so that receivers find it by its name.
     pub is_announced: bool,
-    /// The key that signs announcements.
+    /// The key that signs announcements and the file delivery table.
     pub key: Option<SecretKey>,
 }
 
@@ -189,23 +193,36 @@ pub fn send(
         SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
         SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
     };
-    let session = description(options, any)?;
+    let session = description(options, any, None)?;
     session.check()?;
     let interface = Interface::find(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
-    let session = description(options, interface.address)?;
     let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
-    let found = files::find(paths, &saved, stop, say)?;
+    // A salt that was used goes on, as do the packet numbers, so that receivers who know it can go on too.
+    let mut numbers = saved.numbers;
+    let stored = numbers.granted;
+    if options.encrypts {
+        numbers.salt.get_or_insert_with(new_salt);
+    }
+    let session = description(options, interface.address, numbers.salt.filter(|_| options.encrypts))?;
+    let signed = options.key.is_some().then(|| session.symbol_size());
+    let found = files::find(paths, &saved, signed, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
     let bytes = found.iter().map(|(one, _)| one.length()).sum();
-    let mut files = Files::new(&found, host.session(), &options.ends, &saved, options.follow)?;
-    let mut writer = options.state.as_deref().map(|path| Writer::start(path, &files)).transpose()?;
-    let follower = options.follow.then(|| Follower::start(paths, &found)).transpose()?;
+    let mut files =
+        Files::new(&found, host.session(), &options.ends, &saved, options.follow, options.key.as_ref())?;
+    let is_protected = options.group_key.is_some();
+    let start = |path| Writer::start(path, &files, numbers, is_protected);
+    let mut writer = options.state.as_deref().map(start).transpose()?;
+    let follower = options.follow.then(|| Follower::start(paths, &found, signed)).transpose()?;
     drop((found, saved));
     if let Some(key) = &options.group_key {
-        host.protect(key);
+        let mut sequence = Sequence::after(stored);
+        // Without a state the session's number, and a salt, are drawn for each start, so packet numbers start again too.
+        sequence.grant(writer.as_ref().map_or(SEQUENCE_MAX, Writer::granted));
+        host.protect(key, sequence);
     }
     if options.reports {
         host.poll_receivers();
@@ -256,8 +273,10 @@ pub fn send(
                 announcing.step(&clock);
             }
             turned_away(&mut host, options, say);
-            if let Some(notice) = writer.as_mut().and_then(|writer| writer.look(now, &files)) {
-                say(&SendEvent::Notice(&notice));
+            if let Some(writer) = &mut writer {
+                let notice = writer.look(now, &files, host.packet_numbers_left());
+                host.grant_packet_numbers(writer.granted());
+                notice.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
             }
             if let Some(stopped) = stopped {
                 if let Some(notice) = writer.and_then(|writer| writer.finish(&files)) {
@@ -380,8 +399,14 @@ fn why_stop(ends: &Ends, report: &SendProgress, stop: &AtomicBool) -> Option<Sto
     ends.after.filter(|&after| report.elapsed >= after).map(|_| Stopped::Time)
 }
 
+/// A salt that no session had before.
+fn new_salt() -> Salt {
+    let (high, low) = (u128::from(random_seed()), u128::from(random_seed()));
+    Salt((high << 64 | low).to_be_bytes())
+}
+
 /// The description of a session that is about to start. Number and port are filled in later.
-fn description(options: &SendOptions, source: IpAddr) -> Result<Session, Error> {
+fn description(options: &SendOptions, source: IpAddr, salt: Option<Salt>) -> Result<Session, Error> {
     let layers = whole_rates(&options.layers).map_err(SessionError::Layers)?;
     let needs = options.protocol.requirements();
     let plan = SessionPlan { layers: layers.clone(), packet_size: options.packet };
@@ -400,6 +425,7 @@ fn description(options: &SendOptions, source: IpAddr) -> Result<Session, Error> 
         channels: needs.channels(&plan),
         agreed: agreed.collect(),
         group_key: options.group_key.as_ref().map(|key| key.fingerprint().to_string()),
+        salt,
         layers,
     })
 }

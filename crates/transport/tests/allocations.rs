@@ -81,6 +81,7 @@ fn packets_allocate_nothing() {
         channels: 4,
         agreed: Vec::new(),
         group_key: None,
+        salt: None,
     };
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
     let elm = Protocol::named("elm").unwrap();

@@ -51,6 +51,7 @@ fn source(number: u8) -> Option<SourceHost> {
         channels: 3,
         agreed: Vec::new(),
         group_key: None,
+        salt: None,
     };
     let protocol = Protocol::named("elm").unwrap();
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();

@@ -183,6 +183,7 @@ impl Corpus {
             channels: protocol.requirements().channels(&plan),
             agreed: agreed.filter_map(|key| Some(((*key).to_owned(), protocol.get(key)?))).collect(),
             group_key: None,
+            salt: None,
             layers: plan.layers,
         };
         self.write("session", name, session.to_string().as_bytes())?;
@@ -194,7 +195,10 @@ impl Corpus {
             let coding = Coding::plan(length, 916).ok()?;
             let content = Content::File { coding, sha256: Some([0xab; 32]) };
             let attributes = Attributes { mode: Some(0o644), modified_ns: Some(1_700_000_000_000_000_000) };
-            Some(Entry { toi, path: format!("a folder/a file & more {toi}.tar.gz"), content, attributes })
+            // Two blocks, and one.
+            let leaves = (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect();
+            let path = format!("a folder/a file & more {toi}.tar.gz");
+            Some(Entry { toi, path, content, leaves, attributes })
         };
         let instance = Instance {
             number: Some(1),

@@ -22,6 +22,8 @@ mod reception;
 mod refusals;
 mod scoreboard;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod security;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod service;
 mod sessions;
 mod sweep;

@@ -54,6 +54,8 @@ fn a_killed_sender_goes_on_with_symbols_that_receivers_do_not_have() {
         protocol_options: Vec::new(),
         group_key: None,
         silent: false,
+        salt: None,
+        keys: Vec::new(),
         seed: None,
     };
     let receiver = thread::spawn(move || receive(&options, &AtomicBool::new(false), &mut |_| {}));

@@ -168,8 +168,10 @@ fn an_unsigned_session_is_received_by_name_url_and_description_and_refused_with_
     let refused = receive(&sdp, &["--key", &other]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(printed(&refused).1.contains("a key that is not trusted here"), "{:?}", printed(&refused));
-    let received = receive(&sdp, &["--key", &public]);
-    assert_eq!(received.status.code(), Some(0), "{:?}", printed(&received));
+    // What is described is signed then, and what is sent is not.
+    let refused = receive(&sdp, &["--key", &public]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(printed(&refused).1.contains("the file delivery table is not signed"), "{:?}", printed(&refused));
     signal(&child, "INT");
     ended(child, stdout);
 }

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The group is that of the base layer. `source` is the address that packets come from, `key` the source's Ed25519
-//! public key in base64url without padding, `name` what people call the session. All three may be left out.
+//! public key in base64url without padding, `salt` that of an encrypted session in hexadecimal digits, `name` what people
+//! call the session. All may be left out.
 //! Parameters of other names are ignored, so that a later version can add some.
 
 use core::fmt;
@@ -16,6 +17,7 @@ use std::str::FromStr;
 use super::signature::PublicKey;
 use crate::address::{is_source_specific, is_unicast, is_usable_group};
 use crate::percent;
+use crate::security::encryption::{Salt, SaltError};
 use crate::security::key_file::{key_letters, read_key_letters};
 
 /// The longest line in bytes.
@@ -36,6 +38,8 @@ pub struct SessionUrl {
     pub source: Option<IpAddr>,
     /// Whose signatures count.
     pub key: Option<PublicKey>,
+    /// The salt with which packets are encrypted.
+    pub salt: Option<Salt>,
     /// What people call the session.
     pub name: Option<String>,
 }
@@ -86,6 +90,9 @@ pub enum UrlError {
     /// The key is not one.
     #[error("the key `{0}` is not an Ed25519 public key; it has 43 letters, digits, `-` and `_`")]
     Key(String),
+    /// The salt is not one.
+    #[error("`salt`: {0}")]
+    Salt(#[from] SaltError),
     /// The name is empty, too long or has control characters.
     #[error("the name is empty, has control characters, or more than {NAME_MAX} bytes")]
     Name,
@@ -175,10 +182,11 @@ impl FromStr for SessionUrl {
             return Err(UrlError::Unexpected(quoted(&rest[at..])));
         }
         let (group, port) = read_place(place)?;
-        let mut url = SessionUrl { group, port, source: None, key: None, name: None };
+        let mut url = SessionUrl { group, port, source: None, key: None, salt: None, name: None };
         for parameter in query.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let Some(name) = ["source", "key", "name"].into_iter().find(|&known| known == name) else {
+            let Some(name) = ["source", "key", "salt", "name"].into_iter().find(|&known| known == name)
+            else {
                 continue;
             };
             let value = percent::decode(value).ok_or(UrlError::Escape(name))?;
@@ -191,6 +199,7 @@ impl FromStr for SessionUrl {
                     let key = *read_key_letters(&value).map_err(|_| UrlError::Key(quoted(&value)))?;
                     set(&mut url.key, name, key)?;
                 }
+                "salt" => set(&mut url.salt, name, value.parse()?)?,
                 _ => set(&mut url.name, name, value)?,
             }
         }
@@ -217,6 +226,9 @@ impl fmt::Display for SessionUrl {
         }
         if let Some(key) = &self.key {
             parameter(f, "key", &key_letters(key))?;
+        }
+        if let Some(salt) = self.salt {
+            parameter(f, "salt", &salt.to_string())?;
         }
         if let Some(name) = &self.name {
             parameter(f, "name", &percent::encode(name))?;

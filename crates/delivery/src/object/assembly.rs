@@ -5,7 +5,7 @@ use std::io;
 
 use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
 
-use super::Oti;
+use super::{BlockHashes, Oti};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
 
@@ -18,12 +18,23 @@ const SURPLUS_MAX: u32 = 64;
 pub enum SymbolOutcome {
     /// It was new.
     New,
-    /// It completed its block without decoding.
+    /// It completed its block without decoding or verification.
     BlockComplete,
     /// It was present already, or its block is complete.
     Needless,
     /// There is no such block, or the symbol has the wrong length.
     Refused,
+}
+
+/// The outcome of an attempt to complete a block that has enough symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// It is complete.
+    Complete,
+    /// It needs more symbols.
+    Undecodable,
+    /// Its hash is wrong: a symbol of it was forged, and what may be that one was thrown away.
+    Forged,
 }
 
 /// The counters.
@@ -39,6 +50,8 @@ pub struct AssemblyCounters {
     pub decoded: u64,
     /// Decoding attempts that needed more symbols.
     pub undecodable: u64,
+    /// Blocks, and whole objects, that were thrown away since they are not what the sender has signed.
+    pub forged: u64,
 }
 
 #[derive(Debug, Default)]
@@ -51,19 +64,23 @@ struct Block {
     repair: Vec<u8>,
     repair_order: Vec<u32>,
     is_complete: bool,
-    /// It has enough symbols to try to decode it.
+    /// It has enough symbols to try to complete it.
     is_ready: bool,
+    /// It was forged, and its repair symbols alone were thrown away.
+    is_doubted: bool,
 }
 
 /// Reassembles a file from any symbols in any order.
 ///
 /// Source symbols are written to the file at once, so that a receiver without losses decodes and stores
 /// nothing. Repair symbols wait in memory: at most as many as the blocks still miss, and a few more. A block that has
-/// enough symbols is ready; its owner lets it be decoded when there is time ([`Assembly::decode_next`]).
+/// enough symbols is ready; its owner lets it be decoded and verified when there is time ([`Assembly::complete_next`]).
+/// Blocks whose hashes are not known need no verification: with all source symbols they are complete at once.
 #[derive(Debug)]
 pub struct Assembly<F> {
     oti: Oti,
     file: F,
+    hashes: BlockHashes,
     blocks: Vec<Block>,
     complete: usize,
     /// Blocks that are ready, the oldest first.
@@ -72,11 +89,12 @@ pub struct Assembly<F> {
 }
 
 impl<F: DiskFile> Assembly<F> {
-    /// An assembly into a file, which is overwritten.
-    pub fn new(oti: Oti, file: F) -> Assembly<F> {
+    /// An assembly into a file, which is overwritten. Blocks are verified by their hashes, if these are known.
+    pub fn new(oti: Oti, file: F, hashes: BlockHashes) -> Assembly<F> {
         let mut assembly = Assembly {
             oti,
             file,
+            hashes,
             blocks: Vec::new(),
             complete: 0,
             ready: VecDeque::new(),
@@ -88,11 +106,7 @@ impl<F: DiskFile> Assembly<F> {
 
     /// Discards all symbols, for a file whose hash is wrong.
     pub fn restart(&mut self) {
-        let block = |block| Block {
-            present: vec![0; self.oti.block_symbols(block).div_ceil(64) as usize],
-            ..Block::default()
-        };
-        self.blocks = (0..self.oti.blocks()).map(block).collect();
+        self.blocks = (0..self.oti.blocks()).map(|block| Block::new(self.oti.block_symbols(block))).collect();
         self.complete = 0;
         self.ready.clear();
     }
@@ -129,8 +143,24 @@ impl<F: DiskFile> Assembly<F> {
         true
     }
 
-    /// Notes a block that the file has already, from an earlier assembly; false if there is no such block.
+    /// Notes a block that the file has already, from an earlier assembly; false if there is no such block. It is verified
+    /// again, if its hash is known: the disk may have lost a part of it, and whoever recorded it may not have verified it.
     pub fn restore_block(&mut self, number: u8) -> bool {
+        if !self.hashes.are_known() {
+            return self.finish(number);
+        }
+        let needed = self.oti.block_symbols(number);
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return false };
+        if !block.is_complete {
+            block.present.fill(u64::MAX);
+            block.source_count = needed;
+            self.make_ready(number);
+        }
+        true
+    }
+
+    /// A block is complete; false if there is no such block.
+    fn finish(&mut self, number: u8) -> bool {
         let Some(block) = self.blocks.get_mut(usize::from(number)) else { return false };
         if !block.is_complete {
             *block = Block { is_complete: true, ..Block::default() };
@@ -138,6 +168,14 @@ impl<F: DiskFile> Assembly<F> {
             self.ready.retain(|&ready| ready != number);
         }
         true
+    }
+
+    fn make_ready(&mut self, number: u8) {
+        if let Some(block) = self.blocks.get_mut(usize::from(number))
+            && !std::mem::replace(&mut block.is_ready, true)
+        {
+            self.ready.push_back(number);
+        }
     }
 
     fn sort(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
@@ -160,32 +198,29 @@ impl<F: DiskFile> Assembly<F> {
         if !is_new {
             return Ok(SymbolOutcome::Needless);
         }
-        if block.source_count >= needed {
-            self.restore_block(id.block);
+        if block.source_count >= needed && !self.hashes.are_known() {
+            self.finish(id.block);
             return Ok(SymbolOutcome::BlockComplete);
         }
-        let held = block.source_count + block.repair_order.len() as u32;
-        if held >= needed && !block.is_ready {
-            block.is_ready = true;
-            self.ready.push_back(id.block);
+        if block.source_count + block.repair_order.len() as u32 >= needed {
+            self.make_ready(id.block);
         }
         Ok(SymbolOutcome::New)
     }
 
-    /// Decodes the next block that is ready. Its number and whether it is complete now; if not it needs more symbols.
-    /// None if no block is ready.
+    /// Decodes and verifies the next block that is ready. Its number, and what came of it; none if no block is ready.
     ///
     /// # Errors
     /// The file's error on writing or reading.
-    pub fn decode_next(&mut self) -> io::Result<Option<(u8, bool)>> {
+    pub fn complete_next(&mut self) -> io::Result<Option<(u8, Attempt)>> {
         while let Some(number) = self.ready.pop_front() {
             let Some(block) = self.blocks.get_mut(usize::from(number)) else { continue };
             // It may have become complete by source symbols.
             if !std::mem::take(&mut block.is_ready) || block.is_complete {
                 continue;
             }
-            let is_complete = match self.decode(number) {
-                Ok(is_complete) => is_complete,
+            let attempt = match self.attempt(number) {
+                Ok(attempt) => attempt,
                 Err(error) => {
                     if let Some(block) = self.blocks.get_mut(usize::from(number)) {
                         block.is_ready = true;
@@ -194,10 +229,12 @@ impl<F: DiskFile> Assembly<F> {
                     return Err(error);
                 }
             };
-            if is_complete {
-                self.restore_block(number);
+            match attempt {
+                Attempt::Complete => drop(self.finish(number)),
+                Attempt::Forged => self.throw_away(number),
+                Attempt::Undecodable => {}
             }
-            return Ok(Some((number, is_complete)));
+            return Ok(Some((number, attempt)));
         }
         Ok(None)
     }
@@ -212,16 +249,33 @@ impl<F: DiskFile> Assembly<F> {
         self.complete + self.ready.len() >= self.blocks.len()
     }
 
-    /// Decodes a block that has enough symbols. False if it needs more.
-    fn decode(&mut self, number: u8) -> io::Result<bool> {
+    /// Drops what may be forged of a block: first its repair symbols, of which a receiver takes any that are sent, and if
+    /// it is forged again all of them.
+    fn throw_away(&mut self, number: u8) {
+        self.counters.forged += 1;
+        let needed = self.oti.block_symbols(number);
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return };
+        if block.is_doubted || block.source_count >= needed {
+            *block = Block::new(needed);
+        } else {
+            block.drop_repair();
+            block.is_doubted = true;
+        }
+    }
+
+    /// Decodes and verifies a block that has enough symbols.
+    fn attempt(&mut self, number: u8) -> io::Result<Attempt> {
         let oti = self.oti;
         let (needed, size) = (oti.block_symbols(number), oti.symbol_size());
-        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return Ok(false) };
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return Ok(Attempt::Undecodable) };
         let mut data = vec![0; needed as usize * size];
         let (start, _) = oti.position(number, 0);
         let in_file = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
         self.file.read_at(start, data.get_mut(..in_file).unwrap_or_default())?;
-
+        let fits = |content: &[u8]| self.hashes.fit(number, content.get(..in_file).unwrap_or_default());
+        if block.source_count >= needed {
+            return Ok(if fits(&data) { Attempt::Complete } else { Attempt::Forged });
+        }
         let packet =
             |esi: u32, symbol: &[u8]| EncodingPacket::new(CoderId::new(number, esi), symbol.to_vec());
         let held = |&esi: &u32| block.contains(esi);
@@ -234,18 +288,19 @@ impl<F: DiskFile> Assembly<F> {
         match decoder.decode(source.chain(repair)) {
             Some(decoded) => {
                 self.counters.decoded += 1;
+                if !fits(&decoded) {
+                    return Ok(Attempt::Forged);
+                }
                 self.file.write_at(start, decoded.get(..in_file).unwrap_or_default())?;
-                Ok(true)
+                Ok(Attempt::Complete)
             }
             None => {
                 self.counters.undecodable += 1;
                 if block.source_count + block.repair_order.len() as u32 > needed + SURPLUS_MAX {
                     tracing::debug!(block = number, "repair symbols that do not fit together are dropped");
-                    block.repair_ids.clear();
-                    block.repair_order.clear();
-                    block.repair.clear();
+                    block.drop_repair();
                 }
-                Ok(false)
+                Ok(Attempt::Undecodable)
             }
         }
     }
@@ -255,9 +310,9 @@ impl<F: DiskFile> Assembly<F> {
         self.complete == self.blocks.len()
     }
 
-    /// How many blocks are complete.
-    pub fn complete_blocks(&self) -> usize {
-        self.complete
+    /// The blocks that are complete.
+    pub fn complete_blocks(&self) -> impl Iterator<Item = u8> {
+        (0..=u8::MAX).zip(&self.blocks).filter(|(_, block)| block.is_complete).map(|(number, _)| number)
     }
 
     /// The minimum number of symbols that the file needs, and how many of them are present.
@@ -287,6 +342,16 @@ impl<F: DiskFile> Assembly<F> {
 }
 
 impl Block {
+    fn new(symbols: u32) -> Block {
+        Block { present: vec![0; symbols.div_ceil(64) as usize], ..Block::default() }
+    }
+
+    fn drop_repair(&mut self) {
+        self.repair_ids.clear();
+        self.repair_order.clear();
+        self.repair.clear();
+    }
+
     fn contains(&self, esi: u32) -> bool {
         self.present.get(esi as usize / 64).is_some_and(|word| word >> (esi % 64) & 1 != 0)
     }

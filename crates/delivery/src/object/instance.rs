@@ -1,9 +1,12 @@
 //! Instances of the file delivery table (RFC 6726, section 3.4).
 
 use core::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use base64ct::{Base64, Encoding as _};
 
 use super::text::{base64, escaped, hex, unbase64, unhex};
-use super::{Coding, FEC_NO_CODE, FEC_RAPTORQ, NoCode, Oti, OtiError, Sha256};
+use super::{BlockHashes, Coding, FEC_NO_CODE, FEC_RAPTORQ, NoCode, Oti, OtiError, Sha256};
 use crate::disk::Attributes;
 use crate::percent;
 
@@ -45,6 +48,8 @@ pub struct Entry {
     pub path: String,
     /// What it is.
     pub content: Content,
+    /// The hashes of its source blocks as leaves of RFC 9162, of a signed object of several blocks; else empty.
+    pub leaves: Arc<[Sha256]>,
     /// Permissions and times.
     pub attributes: Attributes,
 }
@@ -61,6 +66,22 @@ pub enum Content {
     },
     /// A folder without files.
     Folder,
+}
+
+impl Entry {
+    /// The hashes of its blocks, if the sender is trusted who wrote this entry.
+    pub fn block_hashes(&self) -> BlockHashes {
+        let Content::File { coding: Coding::RaptorQ(oti), sha256 } = self.content else {
+            return BlockHashes::None;
+        };
+        match sha256 {
+            Some(sha256) if oti.blocks() == 1 => BlockHashes::Whole(sha256),
+            _ if self.leaves.len() == usize::from(oti.blocks()) => {
+                BlockHashes::Leaves(Arc::clone(&self.leaves))
+            }
+            _ => BlockHashes::None,
+        }
+    }
 }
 
 /// Why an instance is rejected.
@@ -184,6 +205,7 @@ impl Instance {
                     toi: read_toi(node)?,
                     path: read_path(node, "Path")?,
                     content: Content::Folder,
+                    leaves: Arc::default(),
                     attributes: read_attributes(node)?,
                 }),
                 "Removed" => instance.removed.push(read_toi(node)?),
@@ -215,6 +237,9 @@ fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sh
     };
     if let Some(hash) = sha256 {
         let _ = write!(xml, " lc:SHA-256=\"{}\"", hex(&hash));
+    }
+    if !entry.leaves.is_empty() {
+        let _ = write!(xml, " lc:Blocks=\"{}\"", Base64::encode_string(entry.leaves.as_flattened()));
     }
 }
 
@@ -254,6 +279,15 @@ fn read_attributes(node: roxmltree::Node<'_, '_>) -> Result<Attributes, TableErr
     })
 }
 
+/// The hashes of at most 255 blocks, one after the other.
+fn read_leaves(text: &str) -> Option<Arc<[Sha256]>> {
+    let mut room = [0; 255 * 32];
+    match Base64::decode(text, &mut room).ok()?.as_chunks() {
+        (leaves, []) => Some(leaves.into()),
+        _ => None,
+    }
+}
+
 fn read_file(root: roxmltree::Node<'_, '_>, file: roxmltree::Node<'_, '_>) -> Result<Entry, TableError> {
     let text = |name: &'static str| {
         // FLUTE allows the FEC attributes at the file or at the instance.
@@ -280,10 +314,15 @@ fn read_file(root: roxmltree::Node<'_, '_>, file: roxmltree::Node<'_, '_>) -> Re
         None => None,
         Some(hash) => Some(unhex(hash).ok_or(TableError::Field("SHA-256"))?),
     };
+    let leaves = match file.attribute((OWN, "Blocks")) {
+        None => Arc::default(),
+        Some(text) => read_leaves(text).ok_or(TableError::Field("Blocks"))?,
+    };
     Ok(Entry {
         toi: read_toi(file)?,
         path: read_path(file, "Content-Location")?,
         content: Content::File { coding, sha256 },
+        leaves,
         attributes: read_attributes(file)?,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Assembly, AssemblyCounters, Coding, PlainAssembly, SymbolOutcome};
+use super::{Assembly, AssemblyCounters, Attempt, BlockHashes, Coding, PlainAssembly, SymbolOutcome};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
 
@@ -16,10 +16,10 @@ pub enum Reassembly<F> {
 }
 
 impl<F: DiskFile> Reassembly<F> {
-    /// A reassembly into a file, which is overwritten.
-    pub fn new(coding: Coding, file: F) -> Reassembly<F> {
+    /// A reassembly into a file, which is overwritten. Blocks are verified by their hashes, if these are known.
+    pub fn new(coding: Coding, file: F, hashes: BlockHashes) -> Reassembly<F> {
         match coding {
-            Coding::RaptorQ(oti) => Reassembly::Coded(Assembly::new(oti, file)),
+            Coding::RaptorQ(oti) => Reassembly::Coded(Assembly::new(oti, file, hashes)),
             Coding::NoCode(coding) => Reassembly::Plain(PlainAssembly::new(coding, file)),
         }
     }
@@ -59,19 +59,27 @@ impl<F: DiskFile> Reassembly<F> {
         }
     }
 
-    /// Decodes the next block that has enough symbols. Its number and whether it is complete now; none if there is no
+    /// Decodes and verifies the next block that has enough symbols. Its number, and what came of it; none if there is no
     /// such block.
     ///
     /// # Errors
     /// The file's error on writing or reading.
-    pub fn decode_next(&mut self) -> io::Result<Option<(u8, bool)>> {
+    pub fn complete_next(&mut self) -> io::Result<Option<(u8, Attempt)>> {
         match self {
-            Reassembly::Coded(assembly) => assembly.decode_next(),
+            Reassembly::Coded(assembly) => assembly.complete_next(),
             Reassembly::Plain(_) => Ok(None),
         }
     }
 
-    /// Whether a block has enough symbols and waits to be decoded.
+    /// The blocks that are complete; none where there is no code.
+    pub fn complete_blocks(&self) -> Vec<u8> {
+        match self {
+            Reassembly::Coded(assembly) => assembly.complete_blocks().collect(),
+            Reassembly::Plain(_) => Vec::new(),
+        }
+    }
+
+    /// Whether a block has enough symbols and waits to be decoded or verified.
     pub fn is_ready(&self) -> bool {
         match self {
             Reassembly::Coded(assembly) => assembly.is_ready(),

@@ -7,7 +7,10 @@ use super::{ReceptionEvent, ReceptionSettings};
 use crate::disk::{Disk, DiskFile, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
-use crate::object::{AssemblyCounters, Coding, Content, Entry, NameError, Reassembly, Sha256, SymbolOutcome};
+use crate::object::{
+    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, NameError, Reassembly, Sha256,
+    SymbolOutcome,
+};
 use crate::packet::PayloadId;
 use crate::placing::{Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes};
 
@@ -79,6 +82,8 @@ enum State<F> {
 pub(super) struct Object<F> {
     pub(super) entry: Entry,
     state: State<F>,
+    /// Whether its hashes are signed. Then what does not fit them was forged, however often it comes.
+    verifies: bool,
     wrong_hashes: u32,
 }
 
@@ -91,16 +96,20 @@ pub(super) struct Opened {
 }
 
 impl<F: DiskFile> Object<F> {
-    pub(super) fn waiting(entry: Entry) -> Object<F> {
-        Object { entry, state: State::Waiting, wrong_hashes: 0 }
+    pub(super) fn waiting(entry: Entry, verifies: bool) -> Object<F> {
+        Object { entry, state: State::Waiting, verifies, wrong_hashes: 0 }
     }
 
-    pub(super) fn comparing(entry: Entry, file: F) -> Object<F> {
-        Object { entry, state: State::Comparing(file, Hashing::default()), wrong_hashes: 0 }
+    pub(super) fn comparing(entry: Entry, file: F, verifies: bool) -> Object<F> {
+        Object { state: State::Comparing(file, Hashing::default()), ..Object::waiting(entry, verifies) }
     }
 
     pub(super) fn failed(entry: Entry, reason: ObjectError) -> Object<F> {
-        Object { entry, state: State::Failed(reason), wrong_hashes: 0 }
+        Object { state: State::Failed(reason), ..Object::waiting(entry, false) }
+    }
+
+    fn block_hashes(&self) -> BlockHashes {
+        if self.verifies { self.entry.block_hashes() } else { BlockHashes::None }
     }
 
     fn coding(&self) -> Option<(Coding, Option<Sha256>)> {
@@ -193,11 +202,15 @@ impl<F: DiskFile> Object<F> {
     }
 
     pub(super) fn counters(&self) -> AssemblyCounters {
-        match &self.state {
+        let mut counters = match &self.state {
             State::Short(reassembly) => reassembly.counters(),
             State::Long(partial) => partial.reassembly.counters(),
             _ => AssemblyCounters::default(),
+        };
+        if self.verifies {
+            counters.forged += u64::from(self.wrong_hashes);
         }
+        counters
     }
 
     /// Makes it ready for its first symbol.
@@ -210,10 +223,10 @@ impl<F: DiskFile> Object<F> {
         let Some((coding, _)) = self.coding() else { return Ok(Opened::default()) };
         if coding.length() <= SHORT && *memory + coding.length() <= MEMORY_MAX {
             *memory += coding.length();
-            self.state = State::Short(in_memory(coding));
+            self.state = State::Short(in_memory(coding, self.block_hashes()));
             return Ok(Opened::default());
         }
-        let partial = open_partial(disk, identity, coding)?;
+        let partial = open_partial(disk, identity, coding, self.block_hashes())?;
         let opened = Opened {
             resumed: (partial.resumed > 0).then_some((partial.resumed, coding.symbols())),
             is_unrecorded: partial.journal.is_none(),
@@ -241,22 +254,38 @@ impl<F: DiskFile> Object<F> {
         }
     }
 
-    /// Decodes a block that has enough symbols. Whether there was one.
-    fn decode(&mut self) -> io::Result<bool> {
+    /// Decodes and verifies a block that has enough symbols. Whether there was one.
+    fn complete_block(&mut self) -> io::Result<bool> {
         match &mut self.state {
-            State::Short(reassembly) => Ok(reassembly.decode_next()?.is_some()),
+            State::Short(reassembly) => Ok(reassembly.complete_next()?.is_some()),
             State::Long(partial) => {
                 let Partial { reassembly, journal, .. } = &mut **partial;
-                let decoded = reassembly.decode_next()?;
-                if let (Some((block, true)), Some(record)) = (decoded, &mut *journal)
-                    && record.record_block(block).is_err()
-                {
+                let attempt = reassembly.complete_next()?;
+                let recorded = match (attempt, &mut *journal) {
+                    (Some((block, Attempt::Complete)), Some(record)) => record.record_block(block),
+                    (Some((_, Attempt::Forged)), Some(record)) => {
+                        record.keep_blocks(&reassembly.complete_blocks())
+                    }
+                    _ => Ok(()),
+                };
+                if recorded.is_err() {
                     *journal = None;
                 }
-                Ok(decoded.is_some())
+                Ok(attempt.is_some())
             }
             _ => Ok(false),
         }
+    }
+
+    /// That the hash of the whole is wrong, the first few times.
+    fn wrong_hash(&self) -> Option<ReceptionEvent> {
+        (self.wrong_hashes <= TRIES).then(|| ReceptionEvent::WrongHash { path: self.entry.path.clone() })
+    }
+
+    /// Notes that the hash of the whole is wrong. Whether to give up.
+    fn is_hopeless(&mut self) -> bool {
+        self.wrong_hashes = self.wrong_hashes.saturating_add(1);
+        self.wrong_hashes >= TRIES && !self.verifies
     }
 
     /// Writes the records that wait; false if that failed now.
@@ -277,7 +306,7 @@ impl<F: DiskFile> Object<F> {
         settings: ReceptionSettings,
         room: &mut [u8],
     ) -> io::Result<Option<ReceptionEvent>> {
-        if self.decode()? {
+        if self.complete_block()? {
             return Ok(None);
         }
         match std::mem::replace(&mut self.state, State::Waiting) {
@@ -363,8 +392,7 @@ impl<F: DiskFile> Object<F> {
             }
         };
         if wanted.is_some_and(|wanted| wanted != found) {
-            self.wrong_hashes += 1;
-            if self.wrong_hashes >= TRIES {
+            if self.is_hopeless() {
                 return Ok(Some(self.fail(ObjectError::Hash)));
             }
             partial.reassembly.restart();
@@ -372,7 +400,7 @@ impl<F: DiskFile> Object<F> {
                 partial.journal = None;
             }
             self.state = State::Long(partial);
-            return Ok(Some(ReceptionEvent::WrongHash { path: self.entry.path.clone() }));
+            return Ok(self.wrong_hash());
         }
         if let Some(reason) = self.occupied(disk, settings) {
             return Ok(Some(self.fail(reason)));
@@ -397,12 +425,11 @@ impl<F: DiskFile> Object<F> {
     ) -> io::Result<Option<ReceptionEvent>> {
         let Some((_, wanted)) = self.coding() else { return Ok(None) };
         if wanted.is_some_and(|wanted| crate::object::sha256(bytes) != wanted) {
-            self.wrong_hashes += 1;
-            if self.wrong_hashes >= TRIES {
+            if self.is_hopeless() {
                 return Ok(Some(self.fail(ObjectError::Hash)));
             }
             // It is short: its symbols come again soon.
-            return Ok(Some(ReceptionEvent::WrongHash { path: self.entry.path.clone() }));
+            return Ok(self.wrong_hash());
         }
         if let Some(reason) = self.occupied(disk, settings) {
             return Ok(Some(self.fail(reason)));

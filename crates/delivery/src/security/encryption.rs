@@ -13,6 +13,9 @@
 //! each session number and key epoch. A receiver knows the epoch from the packet number. It keeps the keys of three
 //! epochs, and makes that of any other only to try one packet.
 
+use core::fmt;
+use core::str::FromStr;
+
 use chacha20poly1305::aead::{AeadInOut as _, KeyInit as _};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce};
 use hkdf::Hkdf;
@@ -29,6 +32,30 @@ pub const EPOCH_PACKETS: u64 = 1 << 20;
 /// no secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Salt(pub [u8; 16]);
+
+/// Why a text is not a salt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a salt has 32 hexadecimal digits")]
+pub struct SaltError;
+
+/// As text: 32 hexadecimal digits.
+impl fmt::Display for Salt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for Salt {
+    type Err = SaltError;
+
+    fn from_str(text: &str) -> Result<Salt, SaltError> {
+        // `from_str_radix` would accept a plus sign.
+        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(SaltError);
+        }
+        u128::from_str_radix(text, 16).map(|bits| Salt(bits.to_be_bytes())).map_err(|_| SaltError)
+    }
+}
 
 /// The keys of a session.
 #[derive(Clone)]
@@ -56,8 +83,8 @@ pub struct Encryption {
     present: u64,
 }
 
-impl core::fmt::Debug for Encryption {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Debug for Encryption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Encryption(epoch {})", self.present)
     }
 }

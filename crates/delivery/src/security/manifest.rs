@@ -8,8 +8,8 @@
 use sha2::{Digest as _, Sha256};
 
 pub use super::merkle::Hash;
-use super::merkle::{climb, leaf_hasher, path, root};
-use crate::object::{Oti, OtiError};
+use super::merkle::{climb, path, root};
+use crate::object::{Oti, OtiError, leaf_hasher};
 
 /// The first bytes of a manifest.
 const MAGIC: [u8; 4] = *b"LCM1";
@@ -173,6 +173,11 @@ impl Manifest {
     /// The root: what the table names and the sender signs.
     pub fn root(&self) -> Hash {
         root(&self.leaves)
+    }
+
+    /// The hashes of the blocks in order.
+    pub fn leaves(&self) -> &[Hash] {
+        &self.leaves
     }
 
     /// The manifest as bytes, at most [`MANIFEST_MAX`].

@@ -5,15 +5,8 @@ use sha2::{Digest as _, Sha256};
 /// A hash of a leaf, of a node or of a whole tree.
 pub type Hash = [u8; 32];
 
-/// What every leaf starts with, so that no leaf has the hash of a node (RFC 9162, section 2.1.1).
-const LEAF: [u8; 1] = [0];
-/// What every node starts with.
+/// What every node starts with; leaves start with another byte, so that no leaf has the hash of a node.
 const NODE: [u8; 1] = [1];
-
-/// The hash of a leaf whose content comes in parts.
-pub(super) fn leaf_hasher() -> Sha256 {
-    Sha256::new_with_prefix(LEAF)
-}
 
 fn node(left: &Hash, right: &Hash) -> Hash {
     let mut hash = Sha256::new_with_prefix(NODE);
@@ -72,7 +65,8 @@ pub(super) fn climb(leaf: Hash, index: usize, leaves: usize, path: &[Hash]) -> O
 mod tests {
     use sha2::Digest as _;
 
-    use super::{Hash, climb, leaf_hasher, path, root};
+    use super::{Hash, climb, path, root};
+    use crate::object::leaf_hasher;
 
     fn leaf(content: &[u8]) -> Hash {
         leaf_hasher().chain_update(content).finalize().into()

@@ -34,6 +34,14 @@ impl Scheme {
         Scheme::Encryption(Encryption::new(key, salt, tsi))
     }
 
+    /// How a session is protected whose description has this salt, or none.
+    pub fn of(key: &GroupKey, salt: Option<Salt>, tsi: u32) -> Scheme {
+        match salt {
+            Some(salt) => Scheme::encryption(key, salt, tsi),
+            None => Scheme::mac(key, tsi),
+        }
+    }
+
     fn asid(&self) -> u8 {
         match self {
             Scheme::Mac(_) => ASID_MAC,
@@ -146,11 +154,25 @@ impl ProtectionCounters {
         self.rejected[reason as usize]
     }
 
+    /// How many packets were rejected as not authentic, whatever it is that they lack; those of other sessions are none.
+    pub fn forged(&self) -> u64 {
+        [Rejection::Unprotected, Rejection::Scheme, Rejection::Forged]
+            .map(|reason| self.rejected(reason))
+            .iter()
+            .sum()
+    }
+
     /// Whether packets come and none is authentic: the receiver has another group key than the sender, rather than an
     /// attacker, who could not keep the sender's packets from being accepted too.
     pub fn suggests_wrong_key(&self) -> bool {
         self.accepted == 0 && self.rejected(Rejection::Forged) >= 16
     }
+}
+
+/// Whether a packet says that it is encrypted, which anyone can write.
+pub fn seems_encrypted(packet: &[u8]) -> bool {
+    let found = View::new(packet).ok().and_then(|view| find(packet, &view).ok());
+    found.is_some_and(|found| found.asid == ASID_ENCRYPTION)
 }
 
 /// The check of a receiver's packets.
@@ -168,9 +190,10 @@ impl Incoming {
         Incoming { scheme, tsi, window, counters: ProtectionCounters::default() }
     }
 
-    /// The check of a session by the group's MAC, for a receiver that has stored no packet number of it.
-    pub fn by_mac(key: &GroupKey, tsi: u32) -> Incoming {
-        Incoming::new(Scheme::mac(key, tsi), tsi, ReplayWindow::above(0))
+    /// The check of a session whose description has this salt, or none, for a receiver that has stored no packet number
+    /// of it.
+    pub fn of(key: &GroupKey, salt: Option<Salt>, tsi: u32) -> Incoming {
+        Incoming::new(Scheme::of(key, salt, tsi), tsi, ReplayWindow::above(0))
     }
 
     /// Whether a packet is authentic and comes for the first time. If so, its payload is decrypted. Otherwise its bytes

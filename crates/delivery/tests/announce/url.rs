@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use layercast_delivery::announce::url::{SessionUrl, UrlError};
+use layercast_delivery::security::encryption::Salt;
 use proptest::prelude::*;
 
 /// The public key of the first test vector of RFC 8032, section 7.1, and the same in base64url.
@@ -111,9 +112,10 @@ proptest! {
         port in 1u16..,
         with_source in any::<bool>(),
         key in any::<Option<[u8; 32]>>(),
+        salt in any::<Option<[u8; 16]>>(),
         name in proptest::option::of("\\PC{1,60}"),
     ) {
-        let url = SessionUrl { group, port, source: with_source.then_some(source), key, name };
+        let url = SessionUrl { group, port, source: with_source.then_some(source), key, salt: salt.map(Salt), name };
         if url.check().is_ok() {
             prop_assert_eq!(read(&url.to_string()), Ok(url));
         } else {

@@ -7,6 +7,7 @@ use layercast_core::units::Channel;
 
 use super::{Step, World, address, say};
 use crate::fault::{Fault, Forgery};
+use crate::forgery;
 use crate::plan::FAULTS_UNTIL;
 
 impl World {
@@ -83,6 +84,10 @@ impl World {
                 genuine.unwrap_or((SocketAddr::new(address(1), 9000), Channel(0), vec![0; 40]));
             match kind {
                 Forgery::Random => bytes.iter_mut().for_each(|byte| *byte = self.chaos.bits() as u8),
+                // Whoever knows the format can do better.
+                Forgery::Mutated if self.plan.is_signed => {
+                    bytes = forgery::of(&bytes, &mut self.chaos).unwrap_or(bytes);
+                }
                 Forgery::Mutated => {
                     for _ in 0..1 + self.chaos.bits() % 4 {
                         let at = (self.chaos.bits() % bytes.len().max(1) as u64) as usize;

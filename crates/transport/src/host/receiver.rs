@@ -22,6 +22,7 @@ use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, REFUSAL_BYTES, ReceptionReport, Refusal};
+use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{Incoming, ProtectionCounters, Rejection};
 use layercast_delivery::session::{MAX_CHANNELS, Session};
@@ -185,10 +186,10 @@ impl ReceiverHost {
         self.memberships.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
-    /// Checks that packets are authentic by a group key. Called before the start.
-    pub fn protect(&mut self, key: &GroupKey) {
+    /// Checks that packets are authentic by a group key, and with a salt also encrypted. Called before the start.
+    pub fn protect(&mut self, key: &GroupKey, salt: Option<Salt>) {
         let tsi = self.memberships.session.tsi;
-        self.protection = Some(Incoming::by_mac(key, tsi));
+        self.protection = Some(Incoming::of(key, salt, tsi));
     }
 
     /// Packets that were checked for authenticity; none if they are not.

@@ -15,7 +15,7 @@ use layercast_delivery::packet::{MAX_HEADER, Repr};
 use layercast_delivery::reporting::Collector;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing, Scheme};
-use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
+use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 
@@ -70,7 +70,7 @@ pub(super) struct SendPath {
     /// Whether packets with a payload have all the size of the session.
     fills: bool,
     /// None if packets are not authenticated.
-    protection: Option<Outgoing>,
+    pub(super) protection: Option<Outgoing>,
     /// None if receivers are not polled.
     pub(super) collector: Option<Collector>,
     /// Channels whose packets the kernel refused for lack of buffer space.
@@ -101,12 +101,10 @@ impl SendPath {
         }
     }
 
-    /// Authenticates packets from now on. Called before the first packet.
-    pub(super) fn protect(&mut self, key: &GroupKey) {
-        // A session's number is drawn for each start, so its packet numbers start again too.
-        let mut sequence = Sequence::after(0);
-        sequence.grant(SEQUENCE_MAX);
-        self.protection = Some(Outgoing::new(Scheme::mac(key, self.session.tsi), sequence));
+    /// Authenticates packets from now on, and encrypts them if the session has a salt. Called before the first packet.
+    pub(super) fn protect(&mut self, key: &GroupKey, numbers: Sequence) {
+        let scheme = Scheme::of(key, self.session.salt, self.session.tsi);
+        self.protection = Some(Outgoing::new(scheme, numbers));
         self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + MAX_HEADER + AUTH_BYTES);
     }
 

@@ -23,6 +23,7 @@ use crate::error::Error;
 use layercast_delivery::packet::{Completion, ReceptionReport, Refusal};
 use layercast_delivery::reporting::Collector;
 use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::session::{Session, ip_udp_bytes};
 
 /// The maximum number of unread completions.
@@ -111,9 +112,22 @@ impl SourceHost {
             .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
     }
 
-    /// Authenticates packets by a group key (RFC 6584, section 5). Called before the start.
-    pub fn protect(&mut self, key: &GroupKey) {
-        self.send_path.protect(key);
+    /// Authenticates packets by a group key (RFC 6584, section 5), and encrypts them if the session has a salt. Called
+    /// before the start.
+    pub fn protect(&mut self, key: &GroupKey, numbers: Sequence) {
+        self.send_path.protect(key, numbers);
+    }
+
+    /// How many packet numbers are left before more must be granted; none if packets are not numbered.
+    pub fn packet_numbers_left(&self) -> Option<u64> {
+        self.send_path.protection.as_ref().map(|protection| protection.sequence.left())
+    }
+
+    /// Grants the packet numbers up to one that is stored.
+    pub fn grant_packet_numbers(&mut self, stored: u64) {
+        if let Some(protection) = &mut self.send_path.protection {
+            protection.sequence.grant(stored);
+        }
     }
 
     /// Lets packets with a payload all have the size of the session, whatever [`Supply`] wrote: the rest of the

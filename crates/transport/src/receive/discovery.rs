@@ -7,14 +7,17 @@ use std::time::{Duration, Instant};
 
 use layercast_core::units::Channel;
 use layercast_delivery::accept::{AcceptCounters, accept};
+use layercast_delivery::listing::InstanceError;
 use layercast_delivery::packet::View;
-use layercast_delivery::search::{FoundSession, Known, Search};
+use layercast_delivery::search::{FoundSession, Known, Search, SearchError};
+use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::GroupKey;
-use layercast_delivery::security::protection::Incoming;
+use layercast_delivery::security::protection::{Incoming, Rejection, seems_encrypted};
 use layercast_delivery::session::{PACKET_BYTES, Session, is_usable_group};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
+use super::evidence::Evidence;
 use super::{ReceiveEvent, ReceiveOptions};
 use crate::error::Error;
 use crate::host::{Clock, Inbox, Interface, open_group};
@@ -52,9 +55,13 @@ pub(super) fn find(
         Known::Group(..) => None,
         Known::Session(session) => Some((session.source, session.tsi)),
     };
-    let mut search = Search::new(options.known.clone(), not);
+    if let Known::Session(session) = &options.known {
+        check_key(options, session)?;
+    }
+    let mut search = Search::new(options.known.clone(), options.keys.as_slice().into(), not);
     let mut counters = AcceptCounters::default();
     let (mut checks, mut forged) = (Vec::new(), 0u64);
+    let (mut evidence, salt) = (Evidence::default(), options.salt());
     let clock = Clock::default();
     let mut inbox = Inbox::new(*PACKET_BYTES.end() as usize);
     let waited = Instant::now();
@@ -66,13 +73,11 @@ pub(super) fn find(
             return Err(Error::TimeOver { after, held: 0, needed: 0 });
         }
         if waited.elapsed() >= patience {
-            let mut reasons = reasons(&counters, false);
-            if forged > 0 {
-                reasons = format!(
-                    "There were {forged} packets that the group key does not authenticate: has the sender another one, or none?"
-                );
-            }
+            let reasons = reasons(&counters, forged, false);
             return Err(Error::Silent { group, waited: patience, reasons });
+        }
+        if let Some(error) = evidence.error(options) {
+            return Err(error);
         }
         let mut waits = [PollFd::new(base.as_fd(), PollFlags::POLLIN)];
         if ppoll(&mut waits, Some(TimeSpec::from(LOOK_EVERY)), None).unwrap_or(0) == 0 {
@@ -89,11 +94,27 @@ pub(super) fn find(
                 counters.other_source += 1;
                 continue;
             }
-            if let Some(key) = &options.group_key
-                && !is_authentic(key, &mut checks, bytes)
-            {
-                forged += 1;
-                continue;
+            // Packets of other sessions are counted as such below.
+            if of.is_none_or(|(_, tsi)| tsi_of(bytes) == Some(tsi)) {
+                match &options.group_key {
+                    None if seems_encrypted(bytes) => {
+                        evidence.unreadable();
+                        continue;
+                    }
+                    None => {}
+                    Some(key) => match check(key, salt, &mut checks, bytes) {
+                        Ok(()) => evidence.authentic(),
+                        Err(reason) => {
+                            forged += 1;
+                            if salt.is_none() && seems_encrypted(bytes) {
+                                evidence.unreadable();
+                            } else {
+                                evidence.rejected(reason);
+                            }
+                            continue;
+                        }
+                    },
+                }
             }
             let Some(packet) = accept(datagram.incoming(), bytes, of, &mut counters) else { continue };
             match search.packet(from, &packet.repr, packet.payload) {
@@ -104,6 +125,9 @@ pub(super) fn find(
                 }
                 Some(Err(error)) => {
                     counters.malformed += 1;
+                    if let SearchError::Table(InstanceError::Untrusted(reason)) = error {
+                        evidence.untrusted(reason);
+                    }
                     say(&ReceiveEvent::Notice(&Notice::TableRejected { from, reason: error.to_string() }));
                 }
             }
@@ -111,20 +135,27 @@ pub(super) fn find(
     }
 }
 
-/// Whether the group key authenticates a packet. `checks` are those of the sessions that were seen.
-fn is_authentic(key: &GroupKey, checks: &mut Vec<(u32, Incoming)>, bytes: &mut [u8]) -> bool {
-    let Some(tsi) = View::new(bytes).ok().and_then(|view| view.tsi()).and_then(|tsi| u32::try_from(tsi).ok())
-    else {
-        return false;
-    };
+/// The session number of a packet.
+fn tsi_of(bytes: &[u8]) -> Option<u32> {
+    View::new(bytes).ok().and_then(|view| view.tsi()).and_then(|tsi| u32::try_from(tsi).ok())
+}
+
+/// Checks and decrypts a packet by the group key. `checks` are those of the sessions that were seen.
+fn check(
+    key: &GroupKey,
+    salt: Option<Salt>,
+    checks: &mut Vec<(u32, Incoming)>,
+    bytes: &mut [u8],
+) -> Result<(), Rejection> {
+    let tsi = tsi_of(bytes).ok_or(Rejection::Malformed)?;
     let place = checks.iter().position(|(of, _)| *of == tsi).unwrap_or_else(|| {
         if checks.len() >= CHECKS_MAX {
             checks.remove(0);
         }
-        checks.push((tsi, Incoming::by_mac(key, tsi)));
+        checks.push((tsi, Incoming::of(key, salt, tsi)));
         checks.len() - 1
     });
-    checks.get_mut(place).is_some_and(|(_, check)| check.accept(bytes).is_ok())
+    checks.get_mut(place).map_or(Err(Rejection::Session), |(_, check)| check.accept(bytes))
 }
 
 /// Whether the receiver has the key that the session names, or no key where it names none.
@@ -143,13 +174,14 @@ fn check_key(options: &ReceiveOptions, session: &Session) -> Result<(), Error> {
 }
 
 /// Why no valid packet arrived, from the packets that did.
-pub(super) fn reasons(counters: &AcceptCounters, began: bool) -> String {
+pub(super) fn reasons(counters: &AcceptCounters, forged: u64, began: bool) -> String {
     let mut seen = Vec::new();
     let mut say = |count: u64, what: &str| {
         if count > 0 {
             seen.push(format!("{count} {what}"));
         }
     };
+    say(forged, "packets that the group key does not authenticate (has the sender another one, or none?)");
     say(counters.other_session, "packets of another session (was the source restarted?)");
     say(counters.other_source, "packets from another source");
     say(counters.malformed, "packets of another format (does another program use this group and port?)");

@@ -60,6 +60,7 @@ mod tests {
             channels: 2,
             agreed: Vec::new(),
             group_key: None,
+            salt: None,
         };
         let over = Duration::from_secs(5);
         let found = |sent, received| notice(&session, RecentPackets { sent, received, over });

@@ -9,6 +9,7 @@ use layercast_core::units::{Duration, Time};
 use layercast_delivery::follow::Following;
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent};
 use layercast_delivery::search::FoundSession;
+use layercast_delivery::security::protection::ProtectionCounters;
 
 use super::breaker::Breaker;
 use super::reports::{Completions, ReceptionReports};
@@ -304,7 +305,8 @@ impl<'a> Running<'a> {
         let waited = StdDuration::from_nanos(silent.as_ns());
         if waited >= self.options.patience {
             let group = host.session().group;
-            let reasons = discovery::reasons(&host.counters().accept, true);
+            let forged = host.protection().map_or(0, ProtectionCounters::forged);
+            let reasons = discovery::reasons(&host.counters().accept, forged, true);
             return Err(Error::Silent { group, waited, reasons });
         }
         Ok(())
@@ -324,6 +326,8 @@ impl<'a> Running<'a> {
             packets_lost: host.recent_packets().map(|recent| recent.lost()),
             last_change: host.last_change(),
             counters: *host.counters(),
+            protection: host.protection().copied().unwrap_or_default(),
+            untrusted_tables: self.reception.untrusted_tables(),
             assembly: self.reception.counters(),
         }
     }

@@ -7,12 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::object::{Coding, Content};
+use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::Session;
+use layercast_delivery::signed_table::TableSigner;
 
 use super::follow::Changes;
 use super::scan::{Found, FoundItem, hashed, scan};
-use super::state::{Entry, Saved, text};
+use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
 use super::{Ends, SendEvent};
 use crate::error::Error;
@@ -26,10 +28,12 @@ const TABLE_VALID_S: u64 = 365 * 24 * 3600;
 /// How many files are checked at once.
 const CHECKS: usize = 512;
 
-/// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left.
+/// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left; `signed` is the size of
+/// symbols if the hashes of blocks are needed too.
 pub(super) fn find(
     paths: &[PathBuf],
     saved: &Saved,
+    signed: Option<u16>,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Found, Error> {
@@ -39,13 +43,15 @@ pub(super) fn find(
     let mut before = 0;
     let mut items = Vec::with_capacity(found.len());
     for one in found {
-        if let Some(hash) = one.fingerprint.and_then(|fingerprint| saved.hash(&fingerprint)) {
+        let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, signed));
+        if let Some((hash, leaves)) = known {
             let file = Some((one.length(), hash));
             before += one.length();
-            items.push((one.clone(), Item { path: one.name, file, attributes: one.attributes }));
+            let item = Item { path: one.name.clone(), file, leaves, attributes: one.attributes };
+            items.push((one, item));
             continue;
         }
-        let item = hashed(&one, &mut |done| {
+        let item = hashed(&one, signed, &mut |done| {
             say(&SendEvent::Hashing { done: before + done, of });
             !stop.load(Ordering::Relaxed)
         })?;
@@ -79,7 +85,7 @@ impl Files {
         say: &mut dyn FnMut(&SendEvent<'_>),
     ) -> Result<Files, Error> {
         let saved = Saved::default();
-        Files::new(&find(paths, &saved, stop, say)?, session, ends, &saved, false)
+        Files::new(&find(paths, &saved, None, stop, say)?, session, ends, &saved, false, None)
     }
 
     pub(super) fn new(
@@ -88,6 +94,7 @@ impl Files {
         ends: &Ends,
         saved: &Saved,
         is_open: bool,
+        key: Option<&SecretKey>,
     ) -> Result<Files, Error> {
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
@@ -96,6 +103,7 @@ impl Files {
             expires_s: since_1970_s + NTP_OFFSET_S + valid_s,
             wants_completions: ends.completions.is_some(),
             session: session.to_string(),
+            signer: key.map(|key| TableSigner { key: key.clone(), tsi: session.tsi }),
         };
         let mut files = Files {
             sender: Sender::new(settings, session.channels),
@@ -163,9 +171,9 @@ impl Files {
     }
 
     /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
-    /// `reserve` of it, in multiples of all objects' symbols.
-    pub(super) fn state(&self, reserve: f64) -> String {
-        text(self.sender.catalogue().objects().filter_map(|object| {
+    /// `reserve` of it, in multiples of all objects' symbols. Packet numbers up to the stored ones may be used.
+    pub(super) fn state(&self, reserve: f64, numbers: &Numbers) -> String {
+        let files = self.sender.catalogue().objects().filter_map(|object| {
             let Content::File { sha256: Some(hash), coding } = object.content else { return None };
             let fingerprint = self.store.fingerprint(object.toi)?;
             let ahead = |block: u8| match coding {
@@ -174,8 +182,10 @@ impl Files {
             };
             let reached = self.sender.carousel().reached(object.toi).zip(0..=u8::MAX);
             let reached = reached.map(|(esi, block)| esi.saturating_add(ahead(block))).collect();
-            Some(Entry { name: &object.path, hash, fingerprint, reached })
-        }))
+            let leaves = (coding.symbol_size(), &*object.leaves);
+            Some(Entry { name: &object.path, hash, leaves, fingerprint, reached })
+        });
+        text(numbers, files)
     }
 
     /// How many objects there are.

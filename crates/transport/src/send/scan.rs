@@ -4,10 +4,12 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use layercast_delivery::catalogue::Item;
 use layercast_delivery::disk::Attributes;
-use layercast_delivery::object::sha256_while;
+use layercast_delivery::object::{Coding, Sha256, sha256_while};
+use layercast_delivery::security::manifest::ManifestBuilder;
 use nix::libc::O_NONBLOCK;
 
 use crate::error::Error;
@@ -34,6 +36,11 @@ impl Fingerprint {
             length: metadata.len(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
         }
+    }
+
+    /// The length in bytes.
+    pub(crate) fn length(self) -> u64 {
+        self.length
     }
 
     /// As five numbers with spaces between.
@@ -181,23 +188,72 @@ fn folder(
     Ok(())
 }
 
-/// Reads a file for its hash, as long as `go_on` says so, which gets the number of bytes read.
+/// A reader that hashes the blocks of what is read.
+struct Blocks<'a> {
+    file: &'a File,
+    manifest: Option<ManifestBuilder>,
+}
+
+impl io::Read for Blocks<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(room)?;
+        if let Some(manifest) = &mut self.manifest {
+            manifest.update(room.get(..count).unwrap_or_default());
+        }
+        Ok(count)
+    }
+}
+
+impl<'a> Blocks<'a> {
+    /// Hashes the blocks of a file of this length, if it has several.
+    fn of(file: &'a File, length: u64, symbol: u16) -> Blocks<'a> {
+        let manifest = match Coding::plan(length, symbol) {
+            Ok(Coding::RaptorQ(oti)) if oti.blocks() > 1 => ManifestBuilder::new(oti).ok(),
+            // What is too long is an error later.
+            _ => None,
+        };
+        Blocks { file, manifest }
+    }
+
+    /// The hashes of the blocks; none if the file did not have its length.
+    fn finish(self) -> Option<Arc<[Sha256]>> {
+        match self.manifest {
+            None => Some(Arc::default()),
+            Some(manifest) => manifest.finish().ok().map(|manifest| manifest.leaves().into()),
+        }
+    }
+}
+
+/// Reads a file for its hash, and those of its blocks if it is to be `signed` in symbols of some size, as long as `go_on`
+/// says so, which gets the number of bytes read.
 ///
 /// # Errors
 /// If it cannot be read; [`Error::Interrupted`]; [`Error::FileChanged`] if it is no longer the one that was found.
-pub(crate) fn hashed(found: &FoundItem, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Item, Error> {
+pub(crate) fn hashed(
+    found: &FoundItem,
+    signed: Option<u16>,
+    go_on: &mut dyn FnMut(u64) -> bool,
+) -> Result<Item, Error> {
     let Some(fingerprint) = found.fingerprint else {
-        return Ok(Item { path: found.name.clone(), file: None, attributes: found.attributes });
+        let (path, attributes) = (found.name.clone(), found.attributes);
+        return Ok(Item { path, file: None, leaves: Arc::default(), attributes });
     };
     let failed = |source| Error::file("read", &found.path, source);
     let file = open(&found.path).map_err(failed)?;
-    let sha256 = sha256_while(&file, go_on).map_err(failed)?.ok_or(Error::Interrupted)?;
+    let mut blocks = match signed {
+        Some(symbol) => Blocks::of(&file, fingerprint.length, symbol),
+        None => Blocks { file: &file, manifest: None },
+    };
+    let sha256 = sha256_while(&mut blocks, go_on).map_err(failed)?.ok_or(Error::Interrupted)?;
+    let changed = || Error::FileChanged { path: found.path.clone() };
+    let leaves = blocks.finish().ok_or_else(changed)?;
     if Fingerprint::of(&file.metadata().map_err(failed)?) != fingerprint {
-        return Err(Error::FileChanged { path: found.path.clone() });
+        return Err(changed());
     }
     Ok(Item {
         path: found.name.clone(),
         file: Some((fingerprint.length, sha256)),
+        leaves,
         attributes: found.attributes,
     })
 }

@@ -1,13 +1,18 @@
-//! What a sender that is started again needs: which symbols it had reached, and the hashes of its files.
+//! What a sender that is started again needs: which symbols it had reached, the hashes of its files, and the packet numbers
+//! that it may have used.
 //!
 //! ```text
-//! layercast send state 1
+//! layercast send state 2
+//! packets SALT NUMBER
 //! file SHA256 DEVICE INODE LENGTH SECONDS NANOSECONDS ESI,ESI,... NAME
-//! end FILES CHECKSUM
+//! blocks SYMBOL LEAVES
+//! end LINES CHECKSUM
 //! ```
 //!
 //! The numbers after the hash identify the content without reading it; then follow the next symbol of each block and
-//! the path at the receivers. The checksum is the start of the SHA-256 of all lines before. The file is replaced as a
+//! the path at the receivers. `blocks` has the hashes of the blocks of the file before it, in symbols of this size, where the
+//! table is signed. Of `packets`, SALT is `-` if nothing was encrypted, and packets up to NUMBER may have been sent. The
+//! checksum is the start of the SHA-256 of all lines before. The file is replaced as a
 //! whole: after a crash there is the one before or the new one.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,18 +20,40 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use layercast_delivery::catalogue::Item;
-use layercast_delivery::object::{Sha256, sha256};
+use layercast_delivery::object::{Coding, Sha256, sha256};
+use layercast_delivery::security::encryption::Salt;
 
 use super::scan::Fingerprint;
 use crate::error::Error;
 
-const HEAD: &str = "layercast send state 1";
+const HEAD: &str = "layercast send state 2";
+
+/// The packet numbers of a sender.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Numbers {
+    /// What packets are encrypted with; none if none were.
+    pub(super) salt: Option<Salt>,
+    /// The highest number that may have been used.
+    pub(super) granted: u64,
+}
+
+/// The hashes of a file and of its blocks in symbols of a size.
+#[derive(Clone, Debug)]
+struct Hashes {
+    whole: Sha256,
+    symbol: usize,
+    leaves: Arc<[Sha256]>,
+}
+
 /// What an earlier sender left.
 #[derive(Debug, Default)]
 pub(super) struct Saved {
-    hashes: HashMap<Fingerprint, Sha256>,
+    /// Its packet numbers.
+    pub(super) numbers: Numbers,
+    hashes: HashMap<Fingerprint, Hashes>,
     reached: BTreeMap<String, (Sha256, Vec<u32>)>,
 }
 
@@ -65,30 +92,65 @@ impl Saved {
             return Err(damaged("its checksum is wrong".to_owned()));
         }
         let mut saved = Saved::default();
+        let mut last = None;
         for (index, line) in lines.into_iter().enumerate() {
-            saved.line(line).ok_or_else(|| damaged(format!("line {}", index + 2)))?;
+            saved.line(line, &mut last).ok_or_else(|| damaged(format!("line {}", index + 2)))?;
         }
         Ok(saved)
     }
 
-    fn line(&mut self, line: &str) -> Option<()> {
+    /// Reads a line; `last` is the file of the line before.
+    fn line(&mut self, line: &str, last: &mut Option<Fingerprint>) -> Option<()> {
         let mut fields = line.splitn(9, ' ');
-        if fields.next() != Some("file") {
-            return None;
+        match fields.next()? {
+            "file" => {}
+            "blocks" => {
+                let hashes = self.hashes.get_mut(&last.take()?)?;
+                hashes.symbol = fields.next()?.parse().ok()?;
+                let leaves = fields.next()?.split(',').map(from_hex).collect::<Option<Vec<_>>>()?;
+                hashes.leaves = leaves.into();
+                return Some(());
+            }
+            "packets" => {
+                let salt = match fields.next()? {
+                    "-" => None,
+                    salt => Some(salt.parse().ok()?),
+                };
+                self.numbers = Numbers { salt, granted: fields.next()?.parse().ok()? };
+                return Some(());
+            }
+            _ => return None,
         }
         let hash = from_hex(fields.next()?)?;
         let fingerprint = Fingerprint::from_fields(&mut fields)?;
         let reached = fields.next()?;
         let reached: Option<Vec<u32>> =
             reached.split(',').filter(|esi| !esi.is_empty()).map(|esi| esi.parse().ok()).collect();
-        self.hashes.insert(fingerprint, hash);
+        let hashes = Hashes { whole: hash, symbol: 0, leaves: Arc::default() };
+        self.hashes.insert(fingerprint, hashes);
+        *last = Some(fingerprint);
         self.reached.insert(fields.next()?.to_owned(), (hash, reached?));
         Some(())
     }
 
-    /// The hash of a file that has not changed since.
-    pub(super) fn hash(&self, fingerprint: &Fingerprint) -> Option<Sha256> {
-        self.hashes.get(fingerprint).copied()
+    /// The hash of a file that has not changed since, and those of its blocks if it is to be `signed` in symbols of some
+    /// size.
+    pub(super) fn hashes(
+        &self,
+        fingerprint: &Fingerprint,
+        signed: Option<u16>,
+    ) -> Option<(Sha256, Arc<[Sha256]>)> {
+        let Hashes { whole, symbol, leaves } = self.hashes.get(fingerprint)?;
+        let Some(coding) = signed.map(|symbol| Coding::plan(fingerprint.length(), symbol)) else {
+            return Some((*whole, Arc::default()));
+        };
+        match coding {
+            Ok(Coding::RaptorQ(oti)) if oti.blocks() > 1 => {
+                let fits = oti.symbol_size() == *symbol && leaves.len() == usize::from(oti.blocks());
+                fits.then(|| (*whole, Arc::clone(leaves)))
+            }
+            _ => Some((*whole, Arc::default())),
+        }
     }
 
     /// The next symbol of each block of an object of the same path and content; empty if there was none.
@@ -102,9 +164,9 @@ impl Saved {
 const FOREIGN: &str = "it is not the state of a sender: name another file; this one is left as it is";
 const DAMAGED: &str = "remove it to begin with the first symbols; it is left as it is";
 
-fn end(body: &str, files: usize) -> String {
+fn end(body: &str, lines: usize) -> String {
     let hash = sha256(body.as_bytes());
-    format!("end {files} {}", hex(hash.get(..8).unwrap_or_default()))
+    format!("end {lines} {}", hex(hash.get(..8).unwrap_or_default()))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -129,19 +191,27 @@ fn from_hex(text: &str) -> Option<Sha256> {
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
     pub(super) hash: Sha256,
+    /// The size of symbols, and the hashes of the blocks in them if the file is signed.
+    pub(super) leaves: (usize, &'a [Sha256]),
     pub(super) fingerprint: Fingerprint,
     pub(super) reached: Vec<u32>,
 }
 
 /// A state as text.
-pub(super) fn text<'a>(files: impl Iterator<Item = Entry<'a>>) -> String {
-    let mut text = HEAD.to_owned();
-    let mut count = 0;
+pub(super) fn text<'a>(numbers: &Numbers, files: impl Iterator<Item = Entry<'a>>) -> String {
+    let salt = numbers.salt.map_or_else(|| "-".to_owned(), |salt| salt.to_string());
+    let mut text = format!("{HEAD}\npackets {salt} {}", numbers.granted);
+    let mut count = 1;
     for file in files {
         let reached: Vec<String> = file.reached.iter().map(u32::to_string).collect();
         let (hash, reached) = (hex(&file.hash), reached.join(","));
         let _ = write!(text, "\nfile {hash} {} {reached} {}", file.fingerprint.to_fields(), file.name);
         count += 1;
+        if let (symbol, leaves @ [_, ..]) = file.leaves {
+            let leaves: Vec<String> = leaves.iter().map(|leaf| hex(leaf)).collect();
+            let _ = write!(text, "\nblocks {symbol} {}", leaves.join(","));
+            count += 1;
+        }
     }
     let end = end(&text, count);
     text + "\n" + &end + "\n"
@@ -174,15 +244,40 @@ mod tests {
         root
     }
 
+    const NUMBERS: Numbers = Numbers { salt: Some(Salt([0xa5; 16])), granted: 1 << 24 };
+
+    #[test]
+    fn hashes_of_blocks_count_for_the_symbols_of_which_they_were_made() {
+        let root = folder("blocks");
+        let file = File::create(root.join("file")).expect("a file");
+        file.set_len(3_000_000).expect("its length");
+        let fingerprint = Fingerprint::of(&file.metadata().expect("a file"));
+        let leaves = [[1; 32], [2; 32], [3; 32]];
+        let (name, hash) = ("file", [7; 32]);
+        let entry = Entry { name, hash, leaves: (1000, &leaves), fingerprint, reached: vec![0; 3] };
+        let saved = Saved::parse(&text(&Numbers::default(), [entry].into_iter())).expect("a state");
+        assert_eq!(saved.numbers, Numbers::default());
+        assert_eq!(saved.hashes(&fingerprint, None), Some((hash, Arc::default())));
+        assert_eq!(saved.hashes(&fingerprint, Some(1001)), Some((hash, leaves.into())));
+        assert_eq!(saved.hashes(&fingerprint, Some(900)), None, "it must be read again");
+        fs::remove_dir_all(root).expect("removed");
+    }
+
     fn sample(root: &Path) -> (Fingerprint, String) {
         fs::write(root.join("file"), b"content").expect("a file");
         let fingerprint = Fingerprint::of(&fs::metadata(root.join("file")).expect("a file"));
-        let entry = |name, reached| Entry { name, hash: [7; 32], fingerprint, reached };
-        (fingerprint, text([entry("a folder/a file", vec![5, 70_000]), entry("short", vec![])].into_iter()))
+        let entry = |name, reached| Entry { name, hash: [7; 32], leaves: (900, &[]), fingerprint, reached };
+        let files = [entry("a folder/a file", vec![5, 70_000]), entry("short", vec![])];
+        (fingerprint, text(&NUMBERS, files.into_iter()))
     }
 
     fn item(path: &str, hash: Sha256) -> Item {
-        Item { path: path.into(), file: Some((7, hash)), attributes: Attributes::default() }
+        Item {
+            path: path.into(),
+            file: Some((7, hash)),
+            leaves: Arc::default(),
+            attributes: Attributes::default(),
+        }
     }
 
     #[test]
@@ -192,7 +287,8 @@ mod tests {
         let path = root.join("state");
         replace(&path, &text).expect("written");
         let saved = Saved::read(&path).expect("a state");
-        assert_eq!(saved.hash(&fingerprint), Some([7; 32]));
+        assert_eq!(saved.hashes(&fingerprint, None), Some(([7; 32], Arc::default())));
+        assert_eq!(saved.numbers, NUMBERS);
         assert_eq!(saved.reached(&item("a folder/a file", [7; 32])), [5, 70_000]);
         assert!(saved.reached(&item("a folder/a file", [8; 32])).is_empty());
         assert!(saved.reached(&item("another", [7; 32])).is_empty());
@@ -211,7 +307,7 @@ mod tests {
             assert!(error.contains("left as it is") && error.contains("state"), "{error}");
             assert_eq!(fs::read_to_string(&path).expect("it stays"), &text[..length]);
         }
-        let newer = text.replacen("state 1", "state 2", 1);
+        let newer = text.replacen("state 2", "state 3", 1);
         let other = text.replacen("70000", "70001", 1);
         let expected =
             [(newer.as_str(), "version"), (&other, "checksum"), ("[package]\n", "not the state of a sender")];

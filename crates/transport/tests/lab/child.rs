@@ -43,6 +43,7 @@ pub(crate) fn play(role: &str) {
                 ends: Ends::default(),
                 group_key: None,
                 reports: true,
+                encrypts: false,
                 follow: false,
                 state: None,
                 seed: None,
@@ -77,6 +78,8 @@ pub(crate) fn play(role: &str) {
                 protocol_options: Vec::new(),
                 group_key: None,
                 silent: false,
+                salt: None,
+                keys: Vec::new(),
                 seed: None,
             };
             let mut last = 0.0f64;

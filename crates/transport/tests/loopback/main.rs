@@ -6,6 +6,7 @@ mod folders;
 #[path = "../lo/mod.rs"]
 mod lo;
 mod reports;
+mod security;
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};
@@ -79,6 +80,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         ends,
         group_key: None,
         reports: true,
+        encrypts: false,
         follow: false,
         state: None,
         seed: Some(u64::from(number) + 1),
@@ -101,6 +103,8 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         protocol_options: Vec::new(),
         group_key: None,
         silent: false,
+        salt: None,
+        keys: Vec::new(),
         seed: None,
     }
 }

@@ -108,12 +108,18 @@ impl Description {
         self.media.iter().map(|media| u32::from(media.channels)).sum()
     }
 
+    /// The value of a line that only our receivers understand, without its quotes.
+    pub fn line(&self, key: &str) -> Option<&str> {
+        self.lines.iter().find(|(found, _)| found == key).map(|(_, value)| value.trim_matches('"'))
+    }
+
     /// The line that names the session; none if it cannot be joined from what the description has.
     pub fn url(&self) -> Option<SessionUrl> {
         let first = self.media.first()?;
         let name = Some(self.name.clone()).filter(|name| is_name(name));
-        let url =
-            SessionUrl { group: first.group, port: first.port, source: self.source, key: self.key, name };
+        let salt = self.line("salt").and_then(|salt| salt.parse().ok());
+        let (group, port) = (first.group, first.port);
+        let url = SessionUrl { group, port, source: self.source, key: self.key, salt, name };
         url.check().is_ok().then_some(url)
     }
 }

@@ -2,18 +2,25 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod signed;
+
+use std::sync::Arc;
+
 use layercast_core::family::AnyHeader as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Time, WireSeq};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::{Attributes, Disk as _};
 use layercast_delivery::memory::{MemoryDisk, MemoryObjects};
-use layercast_delivery::object::{Content, sha256};
+use layercast_delivery::object::{Coding, Content, Sha256, sha256};
 use layercast_delivery::packet::Repr;
 use layercast_delivery::reception::{
     ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
 };
+use layercast_delivery::security::keys::SecretKey;
+use layercast_delivery::security::manifest::ManifestBuilder;
 use layercast_delivery::sender::{Load, Sender};
+use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Header;
 use proptest::prelude::*;
@@ -24,26 +31,46 @@ fn content(length: usize, seed: u32) -> Vec<u8> {
     (0..length as u32).map(|at| ((at ^ seed).wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
+/// The hashes of the blocks of a file that is signed.
+fn leaves(bytes: &[u8]) -> Arc<[Sha256]> {
+    match Coding::plan(bytes.len() as u64, SYMBOL).unwrap() {
+        Coding::RaptorQ(oti) if oti.blocks() > 1 => {
+            let mut builder = ManifestBuilder::new(oti).unwrap();
+            builder.update(bytes);
+            builder.finish().unwrap().leaves().into()
+        }
+        _ => Arc::default(),
+    }
+}
+
 struct Source {
     sender: Sender,
     objects: MemoryObjects,
     now: Time,
     packets: u64,
+    is_signed: bool,
 }
 
 impl Source {
     fn new(channels: u16) -> Source {
+        Source::signing(channels, None)
+    }
+
+    fn signing(channels: u16, key: Option<SecretKey>) -> Source {
+        let is_signed = key.is_some();
         let settings = TableSettings {
             symbol: SYMBOL,
             expires_s: 4_000_000_000,
             wants_completions: false,
             session: String::new(),
+            signer: key.map(|key| TableSigner { key, tsi: 1 }),
         };
         Source {
             sender: Sender::new(settings, channels),
             objects: MemoryObjects::default(),
             now: Time::ZERO,
             packets: 0,
+            is_signed,
         }
     }
 
@@ -53,6 +80,7 @@ impl Source {
             .map(|(path, bytes)| Item {
                 path: (*path).to_owned(),
                 file: Some((bytes.len() as u64, sha256(bytes))),
+                leaves: if self.is_signed { leaves(bytes) } else { Arc::default() },
                 attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
             })
             .collect();
@@ -325,8 +353,12 @@ fn another_receiver_goes_on_with_what_is_on_the_disk_and_so_does_another_session
     // The source begins again too; it knows what it had sent.
     let reached: Vec<u32> = source.sender.carousel().reached(1).collect();
     let mut other = Source::new(1);
-    let item =
-        Item { path: "big".into(), file: Some((400_000, sha256(&big))), attributes: Attributes::default() };
+    let item = Item {
+        path: "big".into(),
+        file: Some((400_000, sha256(&big))),
+        leaves: Arc::default(),
+        attributes: Attributes::default(),
+    };
     other.sender.change(&[item], &[], true, &|_| reached.clone()).unwrap();
     let Some(Content::File { coding, .. }) = other.sender.catalogue().object(1).map(|e| e.content) else {
         panic!()

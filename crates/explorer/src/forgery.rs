@@ -1,0 +1,79 @@
+//! Packets that look genuine: right headers, symbols and tables of the forger's own.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use layercast_core::stream::Stream;
+use layercast_delivery::disk::Attributes;
+use layercast_delivery::object::{
+    Coding, Content, Entry, FEC_NO_CODE, Instance, TOI_TABLE, compressed, decompressed, table_fti,
+};
+use layercast_delivery::packet::{Fdt, MAX_HEADER, PayloadId, Repr, View};
+use layercast_delivery::signed_table::TableSigner;
+
+use crate::source::key_of;
+
+/// What a forger makes of a packet that it has heard; none if that is not a packet of a session.
+pub(crate) fn of(genuine: &[u8], chaos: &mut Stream) -> Option<Vec<u8>> {
+    let view = View::new(genuine).ok()?;
+    let repr = Repr::read(&view).ok()?;
+    if repr.toi == TOI_TABLE {
+        Some(table(repr, view.payload(), chaos))
+    } else {
+        symbol(repr, view.payload(), chaos)
+    }
+}
+
+fn packet(repr: &Repr, payload: &[u8]) -> Vec<u8> {
+    let mut head = [0; MAX_HEADER];
+    let length = repr.write(&mut head);
+    [head.get(..length).unwrap_or_default(), payload].concat()
+}
+
+/// Another content under the number of a symbol, or under one that may come later.
+fn symbol(repr: Repr, payload: &[u8], chaos: &mut Stream) -> Option<Vec<u8>> {
+    let (id, symbol) = PayloadId::split(payload).ok()?;
+    let later = id.esi() + (chaos.bits() % 64) as u32;
+    let id = if chaos.bits().is_multiple_of(2) { id } else { PayloadId::new(id.block, later).unwrap_or(id) };
+    let mut forged = id.to_bytes().to_vec();
+    let mask = (chaos.bits() % 255) as u8 + 1;
+    forged.extend(symbol.iter().map(|byte| byte ^ mask));
+    Some(packet(&repr, &forged))
+}
+
+/// A table in one packet: the forger's file at a path of the session, under a number of the session or a later one; without a
+/// signature, or with that of another key. Or the genuine one under another number.
+fn table(mut repr: Repr, payload: &[u8], chaos: &mut Stream) -> Vec<u8> {
+    let number = repr.fdt.map_or(0, Fdt::instance) + (chaos.bits() % 3) as u32;
+    repr.fdt = Some(Fdt::new(number));
+    let whole = payload.get(PayloadId::BYTES..).and_then(decompressed);
+    if whole.is_some() && chaos.bits().is_multiple_of(3) {
+        return packet(&repr, payload);
+    }
+    let content = Coding::plan(1000 + chaos.bits() % 5000, 200)
+        .map_or(Content::Folder, |coding| Content::File { coding, sha256: Some([7; 32]) });
+    let instance = Instance {
+        number: Some(number),
+        first: Some(0),
+        complete: true,
+        expires_s: 4_000_000_000,
+        wants_completions: false,
+        session: String::new(),
+        entries: vec![Entry {
+            toi: 1 + (chaos.bits() % 4) as u32,
+            path: "a".to_owned(),
+            content,
+            leaves: [].into(),
+            attributes: Attributes::default(),
+        }],
+        removed: vec![2],
+    };
+    let mut xml = instance.to_xml();
+    if chaos.bits().is_multiple_of(2) {
+        let key = key_of(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 99)));
+        TableSigner { key, tsi: repr.tsi }.sign(number, &mut xml);
+    }
+    let bytes = compressed(xml.as_bytes());
+    (repr.is_compressed, repr.codepoint) = (true, FEC_NO_CODE);
+    repr.fti = Some(table_fti(bytes.len(), bytes.len() as u16));
+    packet(&repr, &[&[0; PayloadId::BYTES], bytes.as_slice()].concat())
+}
