@@ -21,6 +21,7 @@ mod receiver;
 mod send_path;
 mod socket;
 mod source;
+mod source_membership;
 
 pub use clock::Clock;
 pub(crate) use clock::until;
