@@ -10,6 +10,7 @@ use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner
 use layercast_delivery::announce::sap::{announcement_group, is_global};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
+use layercast_delivery::flute::{FLUTE_SCHEME, FluteSession};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;
@@ -87,6 +88,11 @@ pub(crate) fn known(arguments: &Receive, stop: &AtomicBool) -> Result<Known, Fai
     if let Some(path) = arguments.session.as_deref().or(file.map(Path::new)) {
         return described(path, &keys);
     }
+    if let Some(line) = named.filter(|named| named.starts_with(FLUTE_SCHEME)) {
+        let session: FluteSession =
+            line.parse().map_err(|error| Failure::Input(format!("error: {line}: {error}")))?;
+        return flute(session, &keys);
+    }
     let wanted = match (named, arguments.group) {
         (Some(url), _) if is_url(url) => {
             let url: SessionUrl =
@@ -114,6 +120,17 @@ pub(crate) fn known(arguments: &Receive, stop: &AtomicBool) -> Result<Known, Fai
             announced(&entry, !keys.is_empty())
         }
     }
+}
+
+/// A session of another FLUTE sender, which nobody signs.
+fn flute(session: FluteSession, keys: &[PublicKey]) -> Result<Known, Failure> {
+    if keys.is_empty() {
+        return Ok(Known::Flute(session));
+    }
+    Err(Failure::Input(
+        "error: --key: a session of another FLUTE sender is not signed; remove it to receive all the same"
+            .to_owned(),
+    ))
 }
 
 /// Whether a word is the URL of a session.
@@ -145,8 +162,12 @@ fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
         verify_description(path, &bytes, keys)?;
     }
     let text = if is_sdp(path) {
-        let read = Description::read(&bytes).and_then(|description| description.session_text());
-        read.map_err(|error| wrong(path, error))?
+        let description = Description::read(&bytes).map_err(|error| wrong(path, error))?;
+        if let Some(session) = description.flute_session().map_err(|error| wrong(path, error))? {
+            // Its file may be signed.
+            return Ok(Known::Flute(session));
+        }
+        description.session_text().map_err(|error| wrong(path, error))?
     } else {
         String::from_utf8(bytes).map_err(|_| wrong(path, "it is not text; is it another file?"))?
     };
@@ -160,6 +181,9 @@ fn announced(entry: &Entry, is_signed: bool) -> Result<Known, Failure> {
     let description = &entry.description;
     let unusable =
         |error: String| Failure::Other(anyhow::anyhow!("`{}` cannot be received: {error}", description.name));
+    if let Some(session) = description.flute_session().map_err(|error| unusable(error.to_string()))? {
+        return Ok(Known::Flute(session));
+    }
     let text = description.session_text().map_err(|error| unusable(error.to_string()))?;
     let session: Session = text
         .parse()

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::object::{Instance, TableError, TableReader, decompressed};
-use crate::packet::{Fdt, Repr};
+use crate::object::{
+    FEC_NO_CODE, FEC_RAPTORQ, Instance, OtiError, TABLE_MAX, TableError, TableReader, decompressed,
+};
+use crate::packet::{Fdt, Part};
 
 /// The maximum number of instances that are reassembled at the same time. A source sends one after the other on each
 /// channel.
@@ -29,8 +31,10 @@ struct Newest {
 }
 
 /// The instances of a session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Listing {
+    /// The longest instance in packets, in bytes.
+    most: usize,
     /// Instances that are not complete, and the packet of the table that was the last of each.
     readers: Vec<(TableReader, u64)>,
     packets: u64,
@@ -41,16 +45,46 @@ pub struct Listing {
     newest: Option<Newest>,
 }
 
+impl Default for Listing {
+    /// That of one of our sources.
+    fn default() -> Listing {
+        Listing::new(TABLE_MAX)
+    }
+}
+
 /// How far a number of 20 bits is ahead of another; negative if it is behind.
 pub fn ahead(number: u32, of: u32) -> i32 {
     (number.wrapping_sub(of) << 12) as i32 >> 12
 }
 
 impl Listing {
+    /// Nothing yet of a table whose instances have at most `most` bytes in packets.
+    pub fn new(most: usize) -> Listing {
+        Listing {
+            most,
+            readers: Vec::new(),
+            packets: 0,
+            new_at: 0,
+            next_reader: 0,
+            seen: BTreeSet::new(),
+            newest: None,
+        }
+    }
+
+    /// Begins again, with another session.
+    pub fn restart(&mut self) {
+        *self = Listing::new(self.most);
+    }
+
     /// Takes the payload of a packet of the table. Returns an instance that is new, or why it cannot be used, with its
     /// number. Never panics; memory is bounded.
-    pub fn insert(&mut self, repr: &Repr, payload: &[u8]) -> Option<(u32, Result<Instance, TableError>)> {
-        let (fdt, fti) = (repr.fdt?, repr.fti?);
+    pub fn insert(
+        &mut self,
+        part: impl Into<Part>,
+        payload: &[u8],
+    ) -> Option<(u32, Result<Instance, TableError>)> {
+        let part = part.into();
+        let fdt = part.fdt?;
         let number = fdt.instance();
         self.packets += 1;
         let patience = FORGOTTEN_AFTER * (self.seen.len() as u64 + 1);
@@ -59,11 +93,15 @@ impl Listing {
         if self.seen.contains(&number) {
             return None;
         }
+        if part.codepoint != FEC_NO_CODE && part.codepoint != FEC_RAPTORQ {
+            let unknown = OtiError::Encoding(part.codepoint.into());
+            return Some((number, Err(TableError::Oti(unknown))));
+        }
         let place = self.reader(fdt);
         let (reader, last) = self.readers.get_mut(place)?;
         *last = now;
-        let bytes = reader.insert(fdt, fti, payload)?;
-        let xml = if repr.is_compressed { decompressed(bytes) } else { Some(bytes.to_vec()) };
+        let bytes = reader.insert(&part, payload, self.most)?;
+        let xml = decompressed(part.encoding, &bytes);
         *reader = TableReader::default();
         let instance = xml.ok_or(TableError::Xml).and_then(|xml| Instance::from_xml(&xml));
         // One that is damaged or forged must not stand in the place of the genuine one.
@@ -141,6 +179,7 @@ mod tests {
     use crate::catalogue::{Catalogue, Encoded, Item, TableSettings};
     use crate::disk::Attributes;
     use crate::object::table_fti;
+    use crate::packet::Repr;
     use layercast_core::family::AnyHeader as _;
     use layercast_core::units::{Layer, WireSeq};
     use layercast_protocols::fixed;

@@ -7,7 +7,10 @@
 mod assembly;
 mod coding;
 mod encoder;
+mod encoding;
+mod hash;
 mod instance;
+mod instance_file;
 mod names;
 mod oti;
 mod plain;
@@ -18,12 +21,14 @@ mod text;
 pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
 pub use coding::{Coding, NoCode};
 pub use encoder::BlockEncoder;
-pub use instance::{Content, Entry, Instance, TableError};
+pub use encoding::{ContentEncoding, Inflated, Inflater};
+pub use hash::{Digests, Hasher, Md5};
+pub use instance::{Compressed, Content, Entry, Instance, TableError, Toi};
 pub use names::{NameError, PATH_MAX, folders_above, safe_path};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use plain::PlainAssembly;
 pub use reassembly::Reassembly;
-pub use table_reader::{TABLE_MAX, TableReader, compressed, decompressed, table_fti};
+pub use table_reader::{FOREIGN_TABLE_MAX, TABLE_MAX, TableReader, compressed, decompressed, table_fti};
 
 /// The object number of the file delivery table (RFC 6726, section 3.1).
 pub const TOI_TABLE: u32 = 0;

@@ -4,6 +4,7 @@
 //! compares hashes a part at a time. An object is moved to its path only when its hash is right.
 
 mod object;
+mod unpacking;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -12,11 +13,12 @@ use crate::disk::{Disk, Found};
 use crate::journal::Identity;
 use crate::listing::{Listing, ahead};
 use crate::object::{
-    AssemblyCounters, Content, Entry, Instance, SymbolOutcome, TOI_TABLE, TableError, safe_path,
+    AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, SymbolOutcome, TOI_TABLE, TableError, Toi,
+    safe_path,
 };
-use crate::packet::{PayloadId, Repr};
+use crate::packet::{Part, PayloadId};
 use crate::placed::Placed;
-use crate::placing::{OWN_FOLDER, identity, remove_partial};
+use crate::placing::{OWN_FOLDER, identity, remove_partial, unpacked_name};
 use object::Object;
 
 pub use object::ObjectError;
@@ -27,7 +29,7 @@ const PATHS_MAX: usize = 32 << 20;
 /// The maximum number of events that wait for the host. Further ones are counted by the states of objects alone.
 const EVENTS_MAX: usize = 1 << 16;
 
-/// The maximum number of instances that cannot be used which are reported.
+/// The maximum number of reasons why instances cannot be used that are reported.
 const REJECTIONS_MAX: usize = 8;
 
 /// What a receiver may do to its folder.
@@ -126,20 +128,20 @@ pub struct Reception<D: Disk> {
     listing: Listing,
     objects: BTreeMap<Identity, Object<D::File>>,
     /// The object of each number, and the instance that named it.
-    tois: BTreeMap<u32, Identity>,
+    tois: BTreeMap<Toi, Identity>,
     /// The newest object of each path: its number, and the instance that named or removed it. One that was removed stays
     /// here, so that instances from before, which may come later, do not bring back what it had replaced.
-    paths: BTreeMap<String, (u32, u32)>,
+    paths: BTreeMap<String, (Toi, u32)>,
     path_bytes: usize,
     /// The last object of each path, also of those that an earlier session had.
     last_at: BTreeMap<String, Identity>,
-    removed: BTreeMap<u32, u32>,
+    removed: BTreeMap<Toi, u32>,
     /// Files that may be removed, once it is needed.
     placed: Option<Placed<D::File>>,
     /// Files that the session no longer has were looked for.
     is_swept: bool,
-    /// Instances that could not be used.
-    rejected: usize,
+    /// Why instances could not be used, each reason once.
+    rejected: Vec<TableError>,
     /// Objects that have work to do, the oldest first.
     busy: VecDeque<Identity>,
     /// An object that lacked packets when it was last looked for one: as a rule it still does.
@@ -166,7 +168,7 @@ impl<D: Disk> Reception<D> {
             removed: BTreeMap::new(),
             placed: None,
             is_swept: false,
-            rejected: 0,
+            rejected: Vec::new(),
             busy: VecDeque::new(),
             lacking: None,
             in_memory: 0,
@@ -177,10 +179,15 @@ impl<D: Disk> Reception<D> {
         }
     }
 
+    /// A reception of a FLUTE session of any sender: each instance of its table stands alone, and may be longer than ours.
+    pub fn of_any_sender(disk: D, settings: ReceptionSettings) -> Reception<D> {
+        Reception { listing: Listing::new(FOREIGN_TABLE_MAX), ..Reception::new(disk, settings) }
+    }
+
     /// Continues with another session, such as that of a restarted source: numbers mean other objects, and objects of
     /// the same path and content continue.
     pub fn follow(&mut self) {
-        self.listing = Listing::default();
+        self.listing.restart();
         self.tois.clear();
         self.paths.clear();
         self.path_bytes = 0;
@@ -215,16 +222,17 @@ impl<D: Disk> Reception<D> {
     ///
     /// # Errors
     /// If the disk is full or fails; reception can continue when that has passed.
-    pub fn packet(&mut self, repr: &Repr, payload: &[u8]) -> Result<bool, DiskError> {
-        if repr.toi != TOI_TABLE {
-            return self.symbol(repr, payload);
+    pub fn packet(&mut self, part: impl Into<Part>, payload: &[u8]) -> Result<bool, DiskError> {
+        let part = part.into();
+        if part.toi != Toi::from(TOI_TABLE) {
+            return self.symbol(&part, payload);
         }
-        match self.listing.insert(repr, payload) {
+        match self.listing.insert(part, payload) {
             None => self.sweep().map(|()| false),
             Some((number, Ok(instance))) => self.instance(number, instance).map(|()| true),
             Some((_, Err(error))) => {
-                self.rejected += 1;
-                if self.rejected <= REJECTIONS_MAX {
+                if self.rejected.len() < REJECTIONS_MAX && !self.rejected.contains(&error) {
+                    self.rejected.push(error);
                     self.say(ReceptionEvent::Rejected(error));
                 }
                 Ok(false)
@@ -295,7 +303,8 @@ impl<D: Disk> Reception<D> {
             (Content::Folder, Found::Nothing | Found::Folder) | (Content::File { .. }, Found::Nothing) => {
                 Object::waiting(entry)
             }
-            (Content::File { coding, sha256: Some(_) }, Found::File(length)) if length == coding.length() => {
+            (Content::Unsupported(reason), _) => self.failed(entry, ObjectError::Table(reason)),
+            (Content::File { .. }, Found::File(length)) if may_be(&entry, length) => {
                 match self.disk.read(&entry.path) {
                     Ok(file) => Object::comparing(entry, file),
                     Err(_) if self.settings.replace => Object::waiting(entry),
@@ -314,7 +323,7 @@ impl<D: Disk> Reception<D> {
     }
 
     /// Notes the newest object of a path, and the instance that named or removed it.
-    fn note_path(&mut self, path: String, toi: u32, number: u32) {
+    fn note_path(&mut self, path: String, toi: Toi, number: u32) {
         let length = path.len();
         if self.paths.insert(path, (toi, number)).is_none() {
             self.path_bytes += length;
@@ -322,7 +331,7 @@ impl<D: Disk> Reception<D> {
     }
 
     /// An object that another one replaces, or that was removed, is no longer wanted.
-    fn forget(&mut self, toi: u32) -> Option<Entry> {
+    fn forget(&mut self, toi: Toi) -> Option<Entry> {
         let identity = self.tois.remove(&toi)?;
         let entry = self.drop_object(identity)?;
         self.paths.remove(&entry.path);
@@ -337,10 +346,13 @@ impl<D: Disk> Reception<D> {
         if object.has_partial() {
             let _ = remove_partial(&mut self.disk, &identity);
         }
+        if object.is_unpacking() {
+            let _ = self.disk.remove(&unpacked_name(&identity));
+        }
         Some(object.into_entry())
     }
 
-    fn remove(&mut self, toi: u32, number: u32) -> Result<(), DiskError> {
+    fn remove(&mut self, toi: Toi, number: u32) -> Result<(), DiskError> {
         let Some(entry) = self.forget(toi) else { return Ok(()) };
         self.note_path(entry.path.clone(), toi, number);
         if self.settings.mirror && matches!(entry.content, Content::File { .. }) {
@@ -389,11 +401,11 @@ impl<D: Disk> Reception<D> {
         Ok(())
     }
 
-    fn symbol(&mut self, repr: &Repr, payload: &[u8]) -> Result<bool, DiskError> {
-        let Some(identity) = self.tois.get(&repr.toi).copied() else { return Ok(false) };
+    fn symbol(&mut self, part: &Part, payload: &[u8]) -> Result<bool, DiskError> {
+        let Some(identity) = self.tois.get(&part.toi).copied() else { return Ok(false) };
         let Ok((id, symbol)) = PayloadId::split(payload) else { return Ok(false) };
         let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
-        if !object.takes(repr.codepoint) {
+        if !object.takes(part.codepoint) {
             return Ok(false);
         }
         let failed = |path: &str, source| DiskError { path: path.to_owned(), source };
@@ -500,6 +512,11 @@ impl<D: Disk> Reception<D> {
         self.wanted().filter_map(|object| Some((&object.entry, object.result()?)))
     }
 
+    /// Whether any object of the session is known.
+    pub fn has_objects(&self) -> bool {
+        !self.tois.is_empty()
+    }
+
     /// How far it is.
     pub fn progress(&self) -> ReceptionProgress {
         let mut progress =
@@ -562,6 +579,11 @@ impl<D: Disk> Reception<D> {
             self.events.push(event);
         }
     }
+}
+
+/// Whether a file of this length may have the content of an entry, which its hash can show.
+fn may_be(entry: &Entry, length: u64) -> bool {
+    entry.has_hash() && entry.length() == length
 }
 
 fn count(all: &mut AssemblyCounters, outcome: SymbolOutcome) {

@@ -160,6 +160,12 @@ pub enum Error {
         "the session's packets are not authenticated, and a group key was given here: remove it, or ask the sender for --group-key"
     )]
     NotAuthenticated,
+    /// An option that has no meaning for a session of another FLUTE sender.
+    #[error("{what} cannot be used with a session of another FLUTE sender: remove it")]
+    NotOfFlute {
+        /// The option.
+        what: &'static str,
+    },
     /// The state of an earlier sender cannot be used.
     #[error("the state in {} cannot be used: {reason}", path.display())]
     State {
@@ -299,6 +305,7 @@ impl Error {
             Error::Protect(_) => "protect",
             Error::GroupKey { .. } => "group_key",
             Error::NotAuthenticated => "not_authenticated",
+            Error::NotOfFlute { .. } => "not_of_flute",
             Error::Announce(_) => "announce",
             Error::State { .. } => "state",
             Error::Socket { .. } => "socket",

@@ -2,6 +2,7 @@
 
 mod breaker;
 mod discovery;
+mod flute;
 mod overload;
 mod reports;
 mod running;
@@ -119,6 +120,9 @@ pub fn receive(
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
     let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
     raise_file_limit();
+    if let Known::Flute(session) = &options.known {
+        return flute::receive(session, folder, options, &interface, stop, say);
+    }
     let mut running = Running::new(Reception::new(folder, options.settings), options, stop, begin);
     if options.settings.mirror {
         running.open_record()?;

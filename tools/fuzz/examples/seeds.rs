@@ -191,7 +191,8 @@ impl Corpus {
             let coding = Coding::plan(length, 916).ok()?;
             let content = Content::File { coding, sha256: Some([0xab; 32]) };
             let attributes = Attributes { mode: Some(0o644), modified_ns: Some(1_700_000_000_000_000_000) };
-            Some(Entry { toi, path: format!("a folder/a file & more {toi}.tar.gz"), content, attributes })
+            let path = format!("a folder/a file & more {toi}.tar.gz");
+            Some(Entry { toi, path, content, attributes, compressed: None, md5: None })
         };
         let instance = Instance {
             first: Some(1),

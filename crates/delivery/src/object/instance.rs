@@ -2,15 +2,19 @@
 
 use core::fmt::{self, Write as _};
 
-use super::text::{base64, escaped, hex, unbase64, unhex};
-use super::{Coding, FEC_NO_CODE, FEC_RAPTORQ, NoCode, Oti, OtiError, Sha256};
+use super::instance_file::{BLOCK, ENCODING, SCHEME, SYMBOL, read_file};
+use super::text::{base64, base64_md5, escaped, hex};
+use super::{Coding, ContentEncoding, Digests, Md5, OtiError, Sha256};
 use crate::disk::Attributes;
 use crate::percent;
 
 /// The XML namespace of attributes that FLUTE does not define.
-const OWN: &str = "urn:layercast:fdt";
+pub(super) const OWN: &str = "urn:layercast:fdt";
 /// The most entries that a reader takes from an instance.
 const ENTRIES_MAX: usize = 4096;
+
+/// The number of an object (TOI), of up to 112 bits (RFC 5651, section 5.1). Our sources use 32 bits.
+pub type Toi = u128;
 
 /// An instance of the table. The instances of a session are a log: one with a higher number adds objects, replaces
 /// those of the same path, or removes some.
@@ -30,20 +34,59 @@ pub struct Instance {
     /// The objects.
     pub entries: Vec<Entry>,
     /// Objects of earlier instances that are no longer a part of the session.
-    pub removed: Vec<u32>,
+    pub removed: Vec<Toi>,
 }
 
 /// An object of the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its number (TOI), not 0.
-    pub toi: u32,
+    /// Its number, not 0.
+    pub toi: Toi,
     /// Its path, with `/` between the parts.
     pub path: String,
     /// What it is.
     pub content: Content,
     /// Permissions and times.
     pub attributes: Attributes,
+    /// How it is compressed, which only other sources do.
+    pub compressed: Option<Compressed>,
+    /// Its MD5, as other sources give it.
+    pub md5: Option<Md5>,
+}
+
+impl Entry {
+    /// The length of the file, not compressed.
+    pub fn length(&self) -> u64 {
+        match (self.compressed, self.content) {
+            (Some(compressed), _) => compressed.length,
+            (None, Content::File { coding, .. }) => coding.length(),
+            (None, _) => 0,
+        }
+    }
+
+    /// Whether a hash shows that a file is the one that was sent.
+    pub fn has_hash(&self) -> bool {
+        self.md5.is_some() || matches!(self.content, Content::File { sha256: Some(_), .. })
+    }
+
+    /// Whether these hashes are those of the file, as far as its source gives any.
+    pub fn agrees(&self, found: &Digests) -> bool {
+        let wanted = match self.content {
+            Content::File { sha256, .. } => sha256,
+            _ => None,
+        };
+        wanted.is_none_or(|wanted| wanted == found.sha256)
+            && self.md5.is_none_or(|wanted| found.md5 == Some(wanted))
+    }
+}
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compressed {
+    /// By what.
+    pub encoding: ContentEncoding,
+    /// How long it is without compression.
+    pub length: u64,
 }
 
 /// What an object is.
@@ -58,6 +101,8 @@ pub enum Content {
     },
     /// A folder without files.
     Folder,
+    /// A file that cannot be received, and why.
+    Unsupported(TableError),
 }
 
 /// Why an instance is rejected.
@@ -67,8 +112,8 @@ pub enum TableError {
     Xml,
     /// The named field is missing or invalid.
     Field(&'static str),
-    /// A file has an unsupported FEC encoding.
-    Encoding(u64),
+    /// A file is compressed in an unknown way.
+    Compression,
     /// A file's transmission information is invalid.
     Oti(OtiError),
     /// It has too many entries.
@@ -80,8 +125,8 @@ impl fmt::Display for TableError {
         match self {
             TableError::Xml => write!(f, "the file delivery table is not XML"),
             TableError::Field(name) => write!(f, "the file delivery table has no valid {name}"),
-            TableError::Encoding(id) => {
-                write!(f, "a file has FEC encoding {id}; 0 (no code) and 6 (RaptorQ) are supported")
+            TableError::Compression => {
+                write!(f, "its content encoding is unknown; zlib, deflate and gzip are supported")
             }
             TableError::Oti(error) => write!(f, "the file delivery table: {error}"),
             TableError::Long => write!(f, "the file delivery table has more than {ENTRIES_MAX} entries"),
@@ -90,11 +135,6 @@ impl fmt::Display for TableError {
 }
 
 impl core::error::Error for TableError {}
-
-const SYMBOL: &str = "FEC-OTI-Encoding-Symbol-Length";
-const ENCODING: &str = "FEC-OTI-FEC-Encoding-ID";
-const SCHEME: &str = "FEC-OTI-Scheme-Specific-Info";
-const BLOCK: &str = "FEC-OTI-Maximum-Source-Block-Length";
 
 impl Instance {
     /// The instance as XML.
@@ -118,6 +158,8 @@ impl Instance {
         for entry in &self.entries {
             match entry.content {
                 Content::File { coding, sha256 } => write_file(&mut xml, entry, coding, sha256),
+                // Our sources have none.
+                Content::Unsupported(_) => continue,
                 Content::Folder => {
                     let _ = write!(
                         xml,
@@ -156,7 +198,7 @@ impl Instance {
                 None => None,
                 Some(first) => Some(number(first, "First")?),
             },
-            complete: root.attribute("Complete") == Some("true"),
+            complete: root.attribute("Complete").is_some_and(|value| matches!(value.trim(), "true" | "1")),
             expires_s: number(root.attribute("Expires").ok_or(TableError::Field("Expires"))?, "Expires")?,
             wants_completions: root.attribute((OWN, "Completions")) == Some("true"),
             session: String::new(),
@@ -171,6 +213,8 @@ impl Instance {
                     path: read_path(node, "Path")?,
                     content: Content::Folder,
                     attributes: read_attributes(node)?,
+                    compressed: None,
+                    md5: None,
                 }),
                 "Removed" => instance.removed.push(read_toi(node)?),
                 "Session" => instance.session = node.text().unwrap_or_default().to_owned(),
@@ -187,18 +231,25 @@ impl Instance {
 fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sha256>) {
     let _ = write!(
         xml,
-        "<File Content-Location=\"{}\" TOI=\"{}\" Content-Length=\"{length}\" Transfer-Length=\"{length}\" \
+        "<File Content-Location=\"{}\" TOI=\"{}\" Content-Length=\"{}\" Transfer-Length=\"{}\" \
          {ENCODING}=\"{}\" {SYMBOL}=\"{}\"",
         percent::encode(&entry.path),
         entry.toi,
+        entry.length(),
+        coding.length(),
         coding.encoding_id(),
         coding.symbol_size(),
-        length = coding.length(),
     );
     let _ = match coding {
         Coding::RaptorQ(oti) => write!(xml, " {SCHEME}=\"{}\"", base64(oti.scheme())),
         Coding::NoCode(coding) => write!(xml, " {BLOCK}=\"{}\"", coding.max_block()),
     };
+    if let Some(Compressed { encoding, .. }) = entry.compressed {
+        let _ = write!(xml, " Content-Encoding=\"{encoding}\"");
+    }
+    if let Some(md5) = entry.md5 {
+        let _ = write!(xml, " Content-MD5=\"{}\"", base64_md5(md5));
+    }
     if let Some(hash) = sha256 {
         let _ = write!(xml, " lc:SHA-256=\"{}\"", hex(&hash));
     }
@@ -213,59 +264,25 @@ fn write_attributes(xml: &mut String, attributes: Attributes) {
     }
 }
 
-fn number<T: core::str::FromStr>(text: &str, name: &'static str) -> Result<T, TableError> {
+pub(super) fn number<T: core::str::FromStr>(text: &str, name: &'static str) -> Result<T, TableError> {
     text.trim().parse().map_err(|_| TableError::Field(name))
 }
 
-fn read_toi(node: roxmltree::Node<'_, '_>) -> Result<u32, TableError> {
+pub(super) fn read_toi(node: roxmltree::Node<'_, '_>) -> Result<Toi, TableError> {
     let toi = number(node.attribute("TOI").ok_or(TableError::Field("TOI"))?, "TOI")?;
     if toi == 0 { Err(TableError::Field("TOI")) } else { Ok(toi) }
 }
 
-fn read_path(node: roxmltree::Node<'_, '_>, name: &'static str) -> Result<String, TableError> {
+pub(super) fn read_path(node: roxmltree::Node<'_, '_>, name: &'static str) -> Result<String, TableError> {
     node.attribute(name).and_then(percent::decode).ok_or(TableError::Field(name))
 }
 
-fn read_attributes(node: roxmltree::Node<'_, '_>) -> Result<Attributes, TableError> {
+pub(super) fn read_attributes(node: roxmltree::Node<'_, '_>) -> Result<Attributes, TableError> {
     let mode = node.attribute((OWN, "Mode")).map(|mode| u32::from_str_radix(mode, 8));
     let modified = node.attribute((OWN, "Modified")).map(str::parse::<i64>);
     Ok(Attributes {
         // Not the bits that give a program another user's rights.
         mode: mode.transpose().map_err(|_| TableError::Field("Mode"))?.map(|mode| mode & 0o777),
         modified_ns: modified.transpose().map_err(|_| TableError::Field("Modified"))?,
-    })
-}
-
-fn read_file(root: roxmltree::Node<'_, '_>, file: roxmltree::Node<'_, '_>) -> Result<Entry, TableError> {
-    let text = |name: &'static str| {
-        // FLUTE allows the FEC attributes at the file or at the instance.
-        file.attribute(name).or_else(|| root.attribute(name)).ok_or(TableError::Field(name))
-    };
-    let integer = |name| number::<u64>(text(name)?, name);
-    if text("Content-Encoding").is_ok() {
-        return Err(TableError::Field("Content-Encoding: compressed files are not supported"));
-    }
-    let length = integer("Transfer-Length").or_else(|_| integer("Content-Length"))?;
-    let symbol = u16::try_from(integer(SYMBOL)?).map_err(|_| TableError::Field(SYMBOL))?;
-    let coding = match integer(ENCODING)? {
-        id if id == u64::from(FEC_RAPTORQ) => {
-            let scheme = unbase64(text(SCHEME)?).ok_or(TableError::Field(SCHEME))?;
-            Coding::RaptorQ(Oti::new(length, symbol, scheme).map_err(TableError::Oti)?)
-        }
-        id if id == u64::from(FEC_NO_CODE) => {
-            let block = u32::try_from(integer(BLOCK)?).map_err(|_| TableError::Field(BLOCK))?;
-            Coding::NoCode(NoCode::new(length, symbol, block).map_err(TableError::Oti)?)
-        }
-        other => return Err(TableError::Encoding(other)),
-    };
-    let sha256 = match file.attribute((OWN, "SHA-256")) {
-        None => None,
-        Some(hash) => Some(unhex(hash).ok_or(TableError::Field("SHA-256"))?),
-    };
-    Ok(Entry {
-        toi: read_toi(file)?,
-        path: read_path(file, "Content-Location")?,
-        content: Content::File { coding, sha256 },
-        attributes: read_attributes(file)?,
     })
 }

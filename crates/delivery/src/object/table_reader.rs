@@ -1,9 +1,14 @@
 //! The file delivery table in packets.
 
-use crate::packet::{Fdt, Fti, PayloadId};
+use super::{Coding, ContentEncoding, Reassembly};
+use crate::disk::DiskFile as _;
+use crate::memory::MemoryFile;
+use crate::packet::{Fdt, Fti, Part, PayloadId};
 
 /// The longest instance of the table that is sent or accepted, in bytes as they are in packets.
 pub const TABLE_MAX: usize = 16 * 1024;
+/// The longest that is accepted of other sources: they have all objects in one instance, and may not compress it (CHOICE).
+pub const FOREIGN_TABLE_MAX: usize = 256 * 1024;
 /// The longest instance once it is decompressed.
 const XML_MAX: usize = 1 << 20;
 /// How hard to compress: the default of zlib.
@@ -24,51 +29,46 @@ pub fn compressed(xml: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(xml, LEVEL)
 }
 
-/// The XML of a compressed instance; none if it is not zlib or too long.
-pub fn decompressed(bytes: &[u8]) -> Option<Vec<u8>> {
-    miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, XML_MAX).ok()
+/// The XML of an instance as it is in packets; none if it is damaged or too long.
+pub fn decompressed(encoding: Option<ContentEncoding>, bytes: &[u8]) -> Option<Vec<u8>> {
+    match encoding {
+        None => Some(bytes.to_vec()),
+        Some(encoding) => encoding.decompressed(bytes, XML_MAX),
+    }
 }
 
 /// Reassembles an instance from its packets.
 #[derive(Debug, Default)]
 pub struct TableReader {
-    of: Option<(Fdt, Fti)>,
-    bytes: Vec<u8>,
-    present: Vec<bool>,
+    of: Option<(Fdt, Fti, u8)>,
+    reassembly: Option<Reassembly<MemoryFile>>,
 }
 
 impl TableReader {
     /// The instance that is being reassembled.
     pub fn instance(&self) -> Option<u32> {
-        self.of.map(|(fdt, _)| fdt.instance())
+        self.of.map(|(fdt, _, _)| fdt.instance())
     }
 
     /// Inserts the payload of a packet of the table; returns the bytes of the instance when all are there. Never panics,
-    /// and keeps no more than [`TABLE_MAX`] bytes.
-    pub fn insert(&mut self, fdt: Fdt, fti: Fti, payload: &[u8]) -> Option<&[u8]> {
-        let Fti([l5, l4, l3, l2, l1, l0, _, _, s1, s0, ..]) = fti;
-        let length = usize::try_from(u64::from_be_bytes([0, 0, l5, l4, l3, l2, l1, l0])).ok()?;
-        let symbol = usize::from(u16::from_be_bytes([s1, s0]));
-        if symbol == 0 || length == 0 || length > TABLE_MAX {
-            return None;
+    /// and takes no instance of more than `most` bytes.
+    pub fn insert(&mut self, part: &Part, payload: &[u8], most: usize) -> Option<Vec<u8>> {
+        let of = (part.fdt?, part.fti?, part.codepoint);
+        if self.of != Some(of) {
+            let coding = Coding::from_fti(part.codepoint, part.fti?).ok()?;
+            if coding.length() == 0 || coding.length() > most as u64 {
+                return None;
+            }
+            let file = MemoryFile::default();
+            file.set_length(coding.length()).ok()?;
+            *self = TableReader { of: Some(of), reassembly: Some(Reassembly::new(coding, file)) };
         }
-        if self.of != Some((fdt, fti)) {
-            self.of = Some((fdt, fti));
-            self.bytes = vec![0; length];
-            self.present = vec![false; length.div_ceil(symbol)];
+        let reassembly = self.reassembly.as_mut()?;
+        let (id, symbol) = PayloadId::split(payload).ok()?;
+        reassembly.insert(id, symbol).ok()?;
+        if reassembly.is_ready() {
+            reassembly.decode_next().ok()?;
         }
-        let (id, data) = PayloadId::split(payload).ok()?;
-        // No code: 16 bits of block, of which there is one, and 16 bits of symbol.
-        let [0, 0, n1, n0] = id.to_bytes() else { return None };
-        let number = usize::from(u16::from_be_bytes([n1, n0]));
-        let start = number * symbol;
-        let room = self.bytes.get_mut(start..length.min(start + symbol))?;
-        if data.len() < room.len() {
-            return None;
-        }
-        let (own, _padding) = data.split_at(room.len());
-        room.copy_from_slice(own);
-        *self.present.get_mut(number)? = true;
-        self.present.iter().all(|&present| present).then_some(&self.bytes)
+        reassembly.is_complete().then(|| reassembly.file().take())
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn find(
     }
     let base = open_group(interface, group, source)?;
     let of = match &options.known {
-        Known::Group(..) => None,
+        Known::Group(..) | Known::Flute(_) => None,
         Known::Session(session) => Some((session.source, session.tsi)),
     };
     let mut search = Search::new(options.known.clone(), not);

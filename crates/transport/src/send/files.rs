@@ -165,14 +165,14 @@ impl Files {
     /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
     /// `reserve` of it, in multiples of all objects' symbols.
     pub(super) fn state(&self, reserve: f64) -> String {
-        text(self.sender.catalogue().objects().filter_map(|object| {
+        text(self.sender.catalogue().objects().filter_map(|(toi, object)| {
             let Content::File { sha256: Some(hash), coding } = object.content else { return None };
-            let fingerprint = self.store.fingerprint(object.toi)?;
+            let fingerprint = self.store.fingerprint(toi)?;
             let ahead = |block: u8| match coding {
                 Coding::RaptorQ(oti) => (reserve * f64::from(oti.block_symbols(block))).ceil() as u32,
                 Coding::NoCode(_) => 0,
             };
-            let reached = self.sender.carousel().reached(object.toi).zip(0..=u8::MAX);
+            let reached = self.sender.carousel().reached(toi).zip(0..=u8::MAX);
             let reached = reached.map(|(esi, block)| esi.saturating_add(ahead(block))).collect();
             Some(Entry { name: &object.path, hash, fingerprint, reached })
         }))
