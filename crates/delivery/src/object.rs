@@ -8,6 +8,8 @@ mod assembly;
 mod coding;
 mod encoder;
 mod encoding;
+mod entry;
+mod fields;
 mod hash;
 mod instance;
 mod instance_file;
@@ -15,6 +17,7 @@ mod names;
 mod oti;
 mod plain;
 mod reassembly;
+mod table;
 mod table_reader;
 mod text;
 
@@ -22,13 +25,15 @@ pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
 pub use coding::{Coding, NoCode};
 pub use encoder::BlockEncoder;
 pub use encoding::{ContentEncoding, Inflated, Inflater};
+pub use entry::{Compressed, Content, Entry, TableError, Toi};
 pub use hash::{Digests, Hasher, Md5};
-pub use instance::{Compressed, Content, Entry, Instance, TableError, Toi};
+pub use instance::Instance;
 pub use names::{NameError, PATH_MAX, folders_above, safe_path};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use plain::PlainAssembly;
 pub use reassembly::Reassembly;
-pub use table_reader::{FOREIGN_TABLE_MAX, TABLE_MAX, TableReader, compressed, decompressed, table_fti};
+pub use table::{FOREIGN_TABLE_MAX, TABLE_MAX, compressed, decompressed, table_fti};
+pub use table_reader::TableReader;
 
 /// The object number of the file delivery table (RFC 6726, section 3.1).
 pub const TOI_TABLE: u32 = 0;

@@ -1,20 +1,14 @@
 //! Instances of the file delivery table (RFC 6726, section 3.4).
 
-use core::fmt::{self, Write as _};
+use core::fmt::Write as _;
 
+use super::entry::ENTRIES_MAX;
+use super::fields::{OWN, number, read_attributes, read_path, read_toi};
 use super::instance_file::{BLOCK, ENCODING, SCHEME, SYMBOL, read_file};
 use super::text::{base64, base64_md5, escaped, hex};
-use super::{Coding, ContentEncoding, Digests, Md5, OtiError, Sha256};
+use super::{Coding, Compressed, Content, Entry, Sha256, TableError, Toi};
 use crate::disk::Attributes;
 use crate::percent;
-
-/// The XML namespace of attributes that FLUTE does not define.
-pub(super) const OWN: &str = "urn:layercast:fdt";
-/// The most entries that a reader takes from an instance.
-const ENTRIES_MAX: usize = 4096;
-
-/// The number of an object (TOI), of up to 112 bits (RFC 5651, section 5.1). Our sources use 32 bits.
-pub type Toi = u128;
 
 /// An instance of the table. The instances of a session are a log: one with a higher number adds objects, replaces
 /// those of the same path, or removes some.
@@ -36,105 +30,6 @@ pub struct Instance {
     /// Objects of earlier instances that are no longer a part of the session.
     pub removed: Vec<Toi>,
 }
-
-/// An object of the session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its number, not 0.
-    pub toi: Toi,
-    /// Its path, with `/` between the parts.
-    pub path: String,
-    /// What it is.
-    pub content: Content,
-    /// Permissions and times.
-    pub attributes: Attributes,
-    /// How it is compressed, which only other sources do.
-    pub compressed: Option<Compressed>,
-    /// Its MD5, as other sources give it.
-    pub md5: Option<Md5>,
-}
-
-impl Entry {
-    /// The length of the file, not compressed.
-    pub fn length(&self) -> u64 {
-        match (self.compressed, self.content) {
-            (Some(compressed), _) => compressed.length,
-            (None, Content::File { coding, .. }) => coding.length(),
-            (None, _) => 0,
-        }
-    }
-
-    /// Whether a hash shows that a file is the one that was sent.
-    pub fn has_hash(&self) -> bool {
-        self.md5.is_some() || matches!(self.content, Content::File { sha256: Some(_), .. })
-    }
-
-    /// Whether these hashes are those of the file, as far as its source gives any.
-    pub fn agrees(&self, found: &Digests) -> bool {
-        let wanted = match self.content {
-            Content::File { sha256, .. } => sha256,
-            _ => None,
-        };
-        wanted.is_none_or(|wanted| wanted == found.sha256)
-            && self.md5.is_none_or(|wanted| found.md5 == Some(wanted))
-    }
-}
-
-/// How a file is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compressed {
-    /// By what.
-    pub encoding: ContentEncoding,
-    /// How long it is without compression.
-    pub length: u64,
-}
-
-/// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// A file.
-    File {
-        /// Its symbols.
-        coding: Coding,
-        /// Its hash; none from sources that do not give it.
-        sha256: Option<Sha256>,
-    },
-    /// A folder without files.
-    Folder,
-    /// A file that cannot be received, and why.
-    Unsupported(TableError),
-}
-
-/// Why an instance is rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableError {
-    /// It is not XML, or not in UTF-8.
-    Xml,
-    /// The named field is missing or invalid.
-    Field(&'static str),
-    /// A file is compressed in an unknown way.
-    Compression,
-    /// A file's transmission information is invalid.
-    Oti(OtiError),
-    /// It has too many entries.
-    Long,
-}
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TableError::Xml => write!(f, "the file delivery table is not XML"),
-            TableError::Field(name) => write!(f, "the file delivery table has no valid {name}"),
-            TableError::Compression => {
-                write!(f, "its content encoding is unknown; zlib, deflate and gzip are supported")
-            }
-            TableError::Oti(error) => write!(f, "the file delivery table: {error}"),
-            TableError::Long => write!(f, "the file delivery table has more than {ENTRIES_MAX} entries"),
-        }
-    }
-}
-
-impl core::error::Error for TableError {}
 
 impl Instance {
     /// The instance as XML.
@@ -262,27 +157,4 @@ fn write_attributes(xml: &mut String, attributes: Attributes) {
     if let Some(modified) = attributes.modified_ns {
         let _ = write!(xml, " lc:Modified=\"{modified}\"");
     }
-}
-
-pub(super) fn number<T: core::str::FromStr>(text: &str, name: &'static str) -> Result<T, TableError> {
-    text.trim().parse().map_err(|_| TableError::Field(name))
-}
-
-pub(super) fn read_toi(node: roxmltree::Node<'_, '_>) -> Result<Toi, TableError> {
-    let toi = number(node.attribute("TOI").ok_or(TableError::Field("TOI"))?, "TOI")?;
-    if toi == 0 { Err(TableError::Field("TOI")) } else { Ok(toi) }
-}
-
-pub(super) fn read_path(node: roxmltree::Node<'_, '_>, name: &'static str) -> Result<String, TableError> {
-    node.attribute(name).and_then(percent::decode).ok_or(TableError::Field(name))
-}
-
-pub(super) fn read_attributes(node: roxmltree::Node<'_, '_>) -> Result<Attributes, TableError> {
-    let mode = node.attribute((OWN, "Mode")).map(|mode| u32::from_str_radix(mode, 8));
-    let modified = node.attribute((OWN, "Modified")).map(str::parse::<i64>);
-    Ok(Attributes {
-        // Not the bits that give a program another user's rights.
-        mode: mode.transpose().map_err(|_| TableError::Field("Mode"))?.map(|mode| mode & 0o777),
-        modified_ns: modified.transpose().map_err(|_| TableError::Field("Modified"))?,
-    })
 }

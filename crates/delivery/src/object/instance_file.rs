@@ -1,6 +1,6 @@
 //! Files in an instance of the table (RFC 6726, section 3.4.2), of our sources and of others.
 
-use super::instance::{OWN, number, read_attributes, read_toi};
+use super::fields::{OWN, number, read_attributes, read_toi};
 use super::text::{unbase64, unbase64_md5, unhex};
 use super::{
     Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FEC_RAPTORQ, NoCode, Oti, OtiError,

@@ -140,7 +140,9 @@ impl<'a> Host<'a> {
             is_busy = worked.map_err(|error| running.failed(error))?;
             let passed = reported.elapsed();
             // What is complete needs no packets, which is the cheaper question.
-            let is_complete = !running.reception.needs_packets() && running.reception.is_complete();
+            let is_complete = !running.options.keep_going
+                && !running.reception.needs_packets()
+                && running.reception.is_complete();
             if passed >= every || is_complete {
                 reported = Instant::now();
                 let report = self.progress(running, passed);
