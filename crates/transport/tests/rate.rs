@@ -75,12 +75,12 @@ fn a_source_stays_under_its_rate_in_any_five_seconds() {
         .map(|channel| open_group(&interface, session.address(Channel(channel)).unwrap(), None).unwrap())
         .collect();
     let protocol = Protocol::named("elm").unwrap();
-    let mut host = SourceHost::new(&interface, &protocol, session.clone(), 0, 1, 1).unwrap();
     let is_over = AtomicBool::new(false);
     let clock = Clock::default();
     let mut seen: Vec<(Time, u16, usize)> = Vec::new();
     thread::scope(|scope| {
         scope.spawn(|| {
+            let mut host = SourceHost::new(&interface, &protocol, session.clone(), 0, 1, 1).unwrap();
             host.start(&mut Full).unwrap();
             let until = host.clock().now() + LENGTH;
             while host.clock().now() < until {
