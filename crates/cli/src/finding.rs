@@ -7,10 +7,10 @@ use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context as _;
 use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
+use layercast_delivery::announce::flute::{FLUTE_SCHEME, FluteSession};
 use layercast_delivery::announce::sap::{announcement_group, is_global};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
-use layercast_delivery::flute::{FLUTE_SCHEME, FluteSession};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::object::{
-    FEC_NO_CODE, FEC_RAPTORQ, Instance, OtiError, TABLE_MAX, TableError, TableReader, decompressed,
-};
-use crate::packet::{Fdt, Part};
+use crate::object::{FEC_NO_CODE, FEC_RAPTORQ, Instance, OtiError, TABLE_MAX, TableError, decompressed};
+use crate::packet::Fdt;
+use crate::part::Part;
+use crate::table_reader::TableReader;
 
 /// The maximum number of instances that are reassembled at the same time. A source sends one after the other on each
 /// channel.

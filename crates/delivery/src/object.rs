@@ -18,7 +18,6 @@ mod oti;
 mod plain;
 mod reassembly;
 mod table;
-mod table_reader;
 mod text;
 
 pub use assembly::{Assembly, AssemblyCounters, SymbolOutcome};
@@ -33,7 +32,6 @@ pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use plain::PlainAssembly;
 pub use reassembly::Reassembly;
 pub use table::{FOREIGN_TABLE_MAX, TABLE_MAX, compressed, decompressed, table_fti};
-pub use table_reader::TableReader;
 
 /// The object number of the file delivery table (RFC 6726, section 3.1).
 pub const TOI_TABLE: u32 = 0;

@@ -4,19 +4,17 @@
 //! [`View`] reads bytes from the network. It accepts every header that the RFC allows and checks all
 //! lengths once, so that its accessors cannot fail. [`Repr`] is a packet of this transport as a value: a
 //! session number and an object number of 32 bits each and congestion control information of 32 or 64 bits.
-//! What a `Repr` holds can always be written. [`FlutePacket`] is a packet of any FLUTE session, and [`Part`] what both
+//! What a `Repr` holds can always be written. [`part`](crate::part) has packets of any FLUTE session, and what both
 //! say of an object.
 
 mod extension;
 mod feedback;
-mod part;
 mod payload_id;
 mod repr;
 mod view;
 
 pub use extension::{Extension, Extensions, Fdt, HET_AUTH, HET_CENC, HET_FDT, HET_FTI, HET_NOP, HET_TIME};
 pub use feedback::{COMPLETION_BYTES, Completion, REFUSAL_BYTES, Refusal};
-pub use part::{FlutePacket, Part};
 pub use payload_id::{ESI_LIMIT, PayloadId};
 pub use repr::{Fti, MAX_HEADER, NotOurs, Repr};
 pub use view::View;

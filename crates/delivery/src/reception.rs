@@ -16,7 +16,8 @@ use crate::object::{
     AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, SymbolOutcome, TOI_TABLE, TableError, Toi,
     safe_path,
 };
-use crate::packet::{Part, PayloadId};
+use crate::packet::PayloadId;
+use crate::part::Part;
 use crate::placed::Placed;
 use crate::placing::{OWN_FOLDER, identity, remove_partial, unpacked_name};
 use object::Object;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::flute::FluteSession;
+use crate::announce::flute::FluteSession;
 use crate::listing::Listing;
 use crate::object::{Instance, TOI_TABLE, TableError};
 use crate::packet::Repr;

@@ -5,9 +5,11 @@
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{
     Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, Instance, MAX_BLOCK_SYMBOLS, Oti,
-    OtiError, TABLE_MAX, TableError, TableReader, compressed, decompressed, table_fti,
+    OtiError, TABLE_MAX, TableError, compressed, decompressed, table_fti,
 };
-use layercast_delivery::packet::{Fdt, Fti, Part};
+use layercast_delivery::packet::{Fdt, Fti};
+use layercast_delivery::part::Part;
+use layercast_delivery::table_reader::TableReader;
 use proptest::prelude::*;
 
 #[test]

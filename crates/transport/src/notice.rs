@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use layercast_core::units::Rate;
-use layercast_delivery::flute::FluteSession;
+use layercast_delivery::announce::flute::FluteSession;
 
 /// Something that does not end a transfer, in words for the operator. Each is given once, not for every packet.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,11 +5,12 @@ use std::ops::Range;
 use layercast_core::family::AnyHeader as _;
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::object::{
-    Coding, Content, ContentEncoding, FEC_NO_CODE, FEC_RAPTORQ, Instance, TABLE_MAX, TableReader,
-    decompressed, safe_path,
+    Coding, Content, ContentEncoding, FEC_NO_CODE, FEC_RAPTORQ, Instance, TABLE_MAX, decompressed, safe_path,
 };
-use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, Part, PayloadId, Repr, View};
+use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, Repr, View};
+use layercast_delivery::part::Part;
 use layercast_delivery::placing::identity;
+use layercast_delivery::table_reader::TableReader;
 use layercast_protocols::amca;
 use layercast_protocols::registry::Header;
 

@@ -9,7 +9,8 @@ use flute::sender::{
 };
 use layercast_delivery::memory::MemoryDisk;
 use layercast_delivery::object::{OtiError, TableError};
-use layercast_delivery::packet::{FlutePacket, View};
+use layercast_delivery::packet::View;
+use layercast_delivery::part::FlutePacket;
 use layercast_delivery::reception::{ObjectError, Reception, ReceptionEvent, ReceptionSettings};
 
 const SETTINGS: ReceptionSettings = ReceptionSettings { replace: false, mirror: false };

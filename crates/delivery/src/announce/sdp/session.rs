@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::description::{Description, Fec, Media, Origin};
 use super::error::{SdpError, SdpProblem};
-use crate::flute::FluteSession;
+use crate::announce::flute::FluteSession;
 use crate::object::{FEC_NO_CODE, FEC_RAPTORQ};
 use crate::session::Session;
 

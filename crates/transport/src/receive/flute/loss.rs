@@ -4,7 +4,8 @@
 
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::object::{FEC_NO_CODE, FEC_RAPTORQ, Toi};
-use layercast_delivery::packet::{Part, PayloadId};
+use layercast_delivery::packet::PayloadId;
+use layercast_delivery::part::Part;
 
 use crate::host::{PacketLoss, RecentPackets};
 

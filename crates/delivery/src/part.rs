@@ -1,7 +1,7 @@
 //! What a packet of any FLUTE session says of its object, whatever its congestion control.
 
-use super::{Fdt, Fti, HET_CENC, HET_FDT, HET_FTI, NotOurs, Repr, View};
 use crate::object::{ContentEncoding, Toi};
+use crate::packet::{Fdt, Fti, HET_CENC, HET_FDT, HET_FTI, NotOurs, Repr, View};
 
 /// The fields of a packet that its object needs (RFC 6726, section 3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

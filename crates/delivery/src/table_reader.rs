@@ -1,9 +1,10 @@
 //! Reassembly of the file delivery table from packets.
 
-use super::{Coding, Reassembly};
 use crate::disk::DiskFile as _;
 use crate::memory::MemoryFile;
-use crate::packet::{Fdt, Fti, Part, PayloadId};
+use crate::object::{Coding, Reassembly};
+use crate::packet::{Fdt, Fti, PayloadId};
+use crate::part::Part;
 
 /// Reassembles an instance from its packets.
 #[derive(Debug, Default)]
