@@ -4,7 +4,6 @@ use core::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use crate::announce::sdp::TSI_MAX;
 use crate::announce::url::{SessionUrl, UrlError};
 
 /// What a receiver must know of such a session (RFC 6726, section 6).
@@ -17,6 +16,9 @@ pub struct FluteSession {
     /// Its number (TSI), of up to 48 bits.
     pub tsi: u64,
 }
+
+/// The largest session number (RFC 5651, section 5.1: 48 bits).
+const TSI_MAX: u64 = (1 << 48) - 1;
 
 /// The scheme of the line that names a session.
 pub const FLUTE_SCHEME: &str = "flute://";
