@@ -7,6 +7,7 @@ use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context as _;
 use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
+use layercast_delivery::announce::flute::{FLUTE_SCHEME, FluteSession};
 use layercast_delivery::announce::sap::{announcement_group, is_global};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
@@ -98,6 +99,11 @@ pub(crate) fn sought(arguments: &Receive, stop: &AtomicBool) -> Result<Sought, F
         let known = described(path, &keys)?;
         return Ok(Sought { known, salt: None, keys });
     }
+    if let Some(line) = named.filter(|named| named.starts_with(FLUTE_SCHEME)) {
+        let session: FluteSession =
+            line.parse().map_err(|error| Failure::Input(format!("error: {line}: {error}")))?;
+        return Ok(Sought { known: flute(session, &keys)?, salt: None, keys });
+    }
     match (named, arguments.group) {
         (Some(url), _) if is_url(url) => {
             let url: SessionUrl =
@@ -106,14 +112,21 @@ pub(crate) fn sought(arguments: &Receive, stop: &AtomicBool) -> Result<Sought, F
             let known = Known::Group(SocketAddr::new(url.group, url.port), url.source);
             Ok(Sought { known, salt: url.salt, keys })
         }
-        (Some(name), _) => {
-            let session = announced(name, &keys, arguments, stop)?;
-            let known = Known::Group(session.group, Some(session.source));
-            Ok(Sought { known, salt: session.salt, keys })
-        }
+        (Some(name), _) => announced(name, keys, arguments, stop),
         (None, Some(group)) => Ok(Sought { known: Known::Group(group, arguments.source), salt: None, keys }),
         (None, None) => Err(Failure::Input("error: name a session or a group".to_owned())),
     }
+}
+
+/// A session of another FLUTE sender, which nobody signs.
+fn flute(session: FluteSession, keys: &[PublicKey]) -> Result<Known, Failure> {
+    if keys.is_empty() {
+        return Ok(Known::Flute(session));
+    }
+    Err(Failure::Input(
+        "error: --key: a session of another FLUTE sender is not signed; remove it to receive all the same"
+            .to_owned(),
+    ))
 }
 
 /// Whether a word is the URL of a session.
@@ -145,8 +158,12 @@ fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
         verify_description(path, &bytes, keys)?;
     }
     let text = if is_sdp(path) {
-        let read = Description::read(&bytes).and_then(|description| description.session_text());
-        read.map_err(|error| wrong(path, error))?
+        let description = Description::read(&bytes).map_err(|error| wrong(path, error))?;
+        if let Some(session) = description.flute_session().map_err(|error| wrong(path, error))? {
+            // Its file may be signed.
+            return Ok(Known::Flute(session));
+        }
+        description.session_text().map_err(|error| wrong(path, error))?
     } else {
         String::from_utf8(bytes).map_err(|_| wrong(path, "it is not text; is it another file?"))?
     };
@@ -158,23 +175,32 @@ fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
 /// table one of the keys must have signed too. So a restarted sender is followed.
 fn announced(
     name: &str,
-    keys: &[PublicKey],
+    keys: Vec<PublicKey>,
     arguments: &Receive,
     stop: &AtomicBool,
-) -> Result<Session, Failure> {
+) -> Result<Sought, Failure> {
     let given = arguments.start_within.map(|given| StdDuration::from_nanos(given.as_ns()));
     let patience = StdDuration::from_nanos(arguments.patience.as_ns());
     let within = given.unwrap_or(patience.max(ANNOUNCED_WITHIN));
     if !arguments.quiet {
         complain(&format!("note: waiting for the announcement of `{name}`"));
     }
-    let entry = find(name, keys, arguments.interface.as_deref(), within, stop)?;
+    let entry = find(name, &keys, arguments.interface.as_deref(), within, stop)?;
     if !arguments.quiet {
-        complain(&format!("note: `{name}` is announced, {}", signed_by(&entry.owner, keys)));
+        complain(&format!("note: `{name}` is announced, {}", signed_by(&entry.owner, &keys)));
     }
     let unusable = |error: String| Failure::Other(anyhow::anyhow!("`{name}` cannot be received: {error}"));
-    let text = entry.description.session_text().map_err(|error| unusable(error.to_string()))?;
-    text.parse().map_err(|error: layercast_delivery::session::SessionError| unusable(error.to_string()))
+    let description = &entry.description;
+    if let Some(session) = description.flute_session().map_err(|error| unusable(error.to_string()))? {
+        // The announcement may be signed.
+        return Ok(Sought { known: Known::Flute(session), salt: None, keys });
+    }
+    let text = description.session_text().map_err(|error| unusable(error.to_string()))?;
+    let session: Session = text
+        .parse()
+        .map_err(|error: layercast_delivery::session::SessionError| unusable(error.to_string()))?;
+    let known = Known::Group(session.group, Some(session.source));
+    Ok(Sought { known, salt: session.salt, keys })
 }
 
 /// Whether one of the keys signs for a session; of no keys, anyone may.

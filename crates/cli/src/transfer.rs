@@ -17,7 +17,7 @@ use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry;
-use layercast_transport::receive::{self, ReceiveEvent, ReceiveOptions, ReceiveProgress};
+use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
 use layercast_transport::{Error, Notice, set_options};
 
@@ -367,7 +367,12 @@ fn received(progress: &ReceiveProgress, options: &ReceiveOptions) -> String {
     };
     let complete = format!(
         "{what}: complete, {}. {} bytes in {:.0} s, {} on average, {} blocks decoded\n",
-        if progress.objects.complete == 1 { "hash right" } else { "hashes right" },
+        match (&options.known, progress.objects.complete) {
+            // Not all senders give hashes.
+            (Known::Flute(_), _) => "hashes right where the sender gave any",
+            (_, 1) => "hash right",
+            _ => "hashes right",
+        },
         progress.objects.bytes,
         progress.elapsed.as_secs_f64(),
         rounded(mean),

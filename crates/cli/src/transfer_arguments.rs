@@ -123,7 +123,7 @@ pub(crate) struct Send {
 #[command(group = ArgGroup::new("what").required(true).args(["named", "group", "session"]))]
 pub(crate) struct Receive {
     /// The session: its URL if this begins with layercast://, a file of its description if it ends in .sdp or .session,
-    /// else its name as `layercast sessions` lists it
+    /// else its name as `layercast sessions` lists it; flute://GROUP:PORT?tsi=NUMBER for one of another FLUTE sender
     #[arg(value_name = "SESSION")]
     pub(crate) named: Option<String>,
 

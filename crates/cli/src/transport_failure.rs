@@ -32,6 +32,7 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::State { .. }
             | Error::GroupKey { .. }
             | Error::NotAuthenticated
+            | Error::NotOfFlute { .. }
             | Error::Option { .. }
             | Error::Agreed { .. }
             | Error::AboveMtu { .. }

@@ -9,6 +9,7 @@
 
 pub mod announcer;
 pub mod directory;
+pub mod flute;
 pub mod interval;
 pub mod rule;
 pub mod sap;

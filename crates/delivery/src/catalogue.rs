@@ -187,10 +187,10 @@ impl Catalogue {
             }
         }
         for item in items {
-            let entry = self.entry(item)?;
-            change.added.push(entry.toi);
-            self.paths.insert(entry.path.clone(), entry.toi);
-            self.objects.insert(entry.toi, entry);
+            let (toi, entry) = self.entry(item)?;
+            change.added.push(toi);
+            self.paths.insert(entry.path.clone(), toi);
+            self.objects.insert(toi, entry);
         }
         self.check_paths()?;
         self.is_complete = complete;
@@ -218,9 +218,9 @@ impl Catalogue {
         self.objects.get(&toi)
     }
 
-    /// All objects by number.
-    pub fn objects(&self) -> impl Iterator<Item = &Entry> {
-        self.objects.values()
+    /// All objects with their numbers.
+    pub fn objects(&self) -> impl Iterator<Item = (u32, &Entry)> {
+        self.objects.iter().map(|(&toi, entry)| (toi, entry))
     }
 
     /// The number of the object at a path.
@@ -234,7 +234,7 @@ impl Catalogue {
         Some(toi)
     }
 
-    fn entry(&mut self, item: &Item) -> Result<Entry, CatalogueError> {
+    fn entry(&mut self, item: &Item) -> Result<(u32, Entry), CatalogueError> {
         let path = item.path.clone();
         safe_path(&path).map_err(|reason| CatalogueError::Name { path: path.clone(), reason })?;
         let content = match item.file {
@@ -247,7 +247,8 @@ impl Catalogue {
         };
         let toi = self.next_toi;
         self.next_toi = self.next_toi.checked_add(1).unwrap_or(1);
-        Ok(Entry { toi, path, content, leaves: Arc::clone(&item.leaves), attributes: item.attributes })
+        let (leaves, attributes) = (Arc::clone(&item.leaves), item.attributes);
+        Ok((toi, Entry { toi: toi.into(), path, content, leaves, attributes, compressed: None, md5: None }))
     }
 
     /// No folder of a path may be a file, and no two paths or folders may differ in case alone.
@@ -315,7 +316,7 @@ impl Catalogue {
             wants_completions: settings.wants_completions,
             session: settings.session.clone(),
             entries: added.iter().filter_map(|toi| self.objects.get(toi).cloned()).collect(),
-            removed: removed.to_vec(),
+            removed: removed.iter().map(|&toi| toi.into()).collect(),
         };
         let number = self.next_instance;
         let mut xml = instance.to_xml();
@@ -361,7 +362,7 @@ mod tests {
     }
 
     fn read(encoded: &Encoded) -> Instance {
-        let xml = crate::object::decompressed(&encoded.bytes);
+        let xml = crate::object::decompressed(Some(crate::object::ContentEncoding::Zlib), &encoded.bytes);
         Instance::from_xml(&xml.expect("zlib")).expect("an instance")
     }
 

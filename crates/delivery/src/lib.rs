@@ -1,7 +1,7 @@
 //! File delivery over ALC as state machines: no socket, no clock, no thread, and the disk behind a trait.
 //!
 //! Bottom-up: [`disk`] (where received files are kept) · [`packet`] (ALC/LCT packets as bytes) · [`object`] (files as RaptorQ blocks and symbols, and their
-//! reassembly) · [`session`] (what a receiver must know before it joins).
+//! reassembly) · [`session`] (what a receiver must know before it joins) · [`announce::flute`] (the same of other senders).
 //!
 //! `docs/wire-format.md` has the bit tables.
 
@@ -17,6 +17,7 @@ pub mod listing;
 pub mod memory;
 pub mod object;
 pub mod packet;
+pub mod part;
 mod percent;
 pub mod placed;
 pub mod placing;
@@ -27,3 +28,4 @@ pub mod security;
 pub mod sender;
 pub mod session;
 pub mod signed_table;
+pub mod table_reader;

@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::object::{Content, Instance, TableError, TableReader, decompressed};
-use crate::packet::{Fdt, Repr};
+use crate::object::{
+    Content, FEC_NO_CODE, FEC_RAPTORQ, Instance, OtiError, TABLE_MAX, TableError, decompressed,
+};
+use crate::packet::Fdt;
+use crate::part::Part;
 use crate::security::keys::PublicKey;
 use crate::signed_table::{Untrusted, verified};
+use crate::table_reader::TableReader;
 
 /// The maximum number of instances that are reassembled at the same time. A source sends one after the other on each
 /// channel.
@@ -43,10 +47,12 @@ struct Newest {
 }
 
 /// The instances of a session.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Listing {
     /// Whose instances are taken; anyone's if empty.
     keys: Arc<[PublicKey]>,
+    /// The longest instance in packets, in bytes.
+    most: usize,
     /// Instances that are not complete, and the packet of the table that was the last of each.
     readers: Vec<(TableReader, u64)>,
     packets: u64,
@@ -57,21 +63,52 @@ pub struct Listing {
     newest: Option<Newest>,
 }
 
+impl Default for Listing {
+    /// That of one of our sources.
+    fn default() -> Listing {
+        Listing::new(TABLE_MAX)
+    }
+}
+
 /// How far a number of 20 bits is ahead of another; negative if it is behind.
 pub fn ahead(number: u32, of: u32) -> i32 {
     (number.wrapping_sub(of) << 12) as i32 >> 12
 }
 
 impl Listing {
-    /// A listing that takes instances only if one of the keys has signed them; all, if there are no keys.
+    /// A listing that takes instances of our sources only if one of the keys has signed them; all, if there are no keys.
     pub fn trusting(keys: Arc<[PublicKey]>) -> Listing {
         Listing { keys, ..Listing::default() }
     }
 
+    /// Nothing yet of a table whose instances have at most `most` bytes in packets.
+    pub fn new(most: usize) -> Listing {
+        Listing {
+            keys: Arc::default(),
+            most,
+            readers: Vec::new(),
+            packets: 0,
+            new_at: 0,
+            next_reader: 0,
+            seen: BTreeSet::new(),
+            newest: None,
+        }
+    }
+
+    /// Begins again, with another session.
+    pub fn restart(&mut self) {
+        *self = Listing { keys: Arc::clone(&self.keys), ..Listing::new(self.most) };
+    }
+
     /// Takes the payload of a packet of the table. Returns an instance that is new, or why it cannot be used, with its
     /// number. Never panics; memory is bounded.
-    pub fn insert(&mut self, repr: &Repr, payload: &[u8]) -> Option<(u32, Result<Instance, InstanceError>)> {
-        let (fdt, fti) = (repr.fdt?, repr.fti?);
+    pub fn insert(
+        &mut self,
+        part: impl Into<Part>,
+        payload: &[u8],
+    ) -> Option<(u32, Result<Instance, InstanceError>)> {
+        let part = part.into();
+        let fdt = part.fdt?;
         let number = fdt.instance();
         self.packets += 1;
         let patience = FORGOTTEN_AFTER * (self.seen.len() as u64 + 1);
@@ -80,15 +117,19 @@ impl Listing {
         if self.seen.contains(&number) {
             return None;
         }
+        if part.codepoint != FEC_NO_CODE && part.codepoint != FEC_RAPTORQ {
+            let unknown = OtiError::Encoding(part.codepoint.into());
+            return Some((number, Err(TableError::Oti(unknown).into())));
+        }
         let place = self.reader(fdt);
         let (reader, last) = self.readers.get_mut(place)?;
         *last = now;
-        let bytes = reader.insert(fdt, fti, payload)?;
-        let xml = if repr.is_compressed { decompressed(bytes) } else { Some(bytes.to_vec()) };
+        let bytes = reader.insert(&part, payload, self.most)?;
+        let xml = decompressed(part.encoding, &bytes);
         *reader = TableReader::default();
         let instance = match xml {
             None => Err(TableError::Xml.into()),
-            Some(xml) => read(&xml, &self.keys, repr.tsi, number),
+            Some(xml) => read(&xml, &self.keys, part.tsi, number),
         };
         // One that is damaged or forged must not stand in the place of the genuine one.
         if let Ok(instance) = &instance
@@ -159,15 +200,21 @@ impl Listing {
     }
 }
 
-/// Reads an instance; by one of the keys, if there are any.
-fn read(xml: &[u8], keys: &[PublicKey], tsi: u32, number: u32) -> Result<Instance, InstanceError> {
-    if keys.is_empty() {
-        return Ok(Instance::from_xml(xml)?);
+/// Reads an instance; by one of the keys, if there are any. The header's number has no checksum but UDP's: an instance
+/// under a wrong number would be missing under its own, and stand in the place of another.
+fn read(xml: &[u8], keys: &[PublicKey], tsi: u64, header: u32) -> Result<Instance, InstanceError> {
+    let xml = match u32::try_from(tsi) {
+        _ if keys.is_empty() => xml,
+        Ok(tsi) => verified(xml, keys, tsi, header)?,
+        Err(_) => return Err(Untrusted::Unsigned.into()),
+    };
+    let instance = Instance::from_xml(xml)?;
+    if let Some(own) = instance.number.filter(|&own| own != header) {
+        return Err(TableError::Number { own, header }.into());
     }
-    let instance = Instance::from_xml(verified(xml, keys, tsi, number)?)?;
     // Nobody would vouch for the content.
     let has_hash = |content: &Content| !matches!(content, Content::File { sha256: None, .. });
-    if instance.entries.iter().all(|entry| has_hash(&entry.content)) {
+    if keys.is_empty() || instance.entries.iter().all(|entry| has_hash(&entry.content)) {
         Ok(instance)
     } else {
         Err(TableError::Field("SHA-256").into())
@@ -180,6 +227,7 @@ mod tests {
     use crate::catalogue::{Catalogue, Encoded, Item, TableSettings};
     use crate::disk::Attributes;
     use crate::object::table_fti;
+    use crate::packet::Repr;
     use layercast_core::family::AnyHeader as _;
     use layercast_core::units::{Layer, WireSeq};
     use layercast_protocols::fixed;

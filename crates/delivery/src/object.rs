@@ -8,12 +8,17 @@ mod assembly;
 mod block_hashes;
 mod coding;
 mod encoder;
+mod encoding;
+mod entry;
+mod fields;
+mod hash;
 mod instance;
+mod instance_file;
 mod names;
 mod oti;
 mod plain;
 mod reassembly;
-mod table_reader;
+mod table;
 mod text;
 
 pub use assembly::{Assembly, AssemblyCounters, Attempt, SymbolOutcome};
@@ -21,12 +26,15 @@ pub use block_hashes::BlockHashes;
 pub(crate) use block_hashes::leaf_hasher;
 pub use coding::{Coding, NoCode, SymbolPlace};
 pub use encoder::BlockEncoder;
-pub use instance::{Content, Entry, Instance, TableError};
+pub use encoding::{ContentEncoding, Inflated, Inflater};
+pub use entry::{Compressed, Content, Entry, TableError, Toi};
+pub use hash::{Digests, Hasher, Md5};
+pub use instance::Instance;
 pub use names::{NameError, PATH_MAX, folders_above, safe_path};
 pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
 pub use plain::PlainAssembly;
 pub use reassembly::Reassembly;
-pub use table_reader::{TABLE_MAX, TableReader, compressed, decompressed, table_fti};
+pub use table::{FOREIGN_TABLE_MAX, TABLE_MAX, compressed, decompressed, table_fti};
 
 /// The object number of the file delivery table (RFC 6726, section 3.1).
 pub const TOI_TABLE: u32 = 0;

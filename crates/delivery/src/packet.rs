@@ -4,7 +4,8 @@
 //! [`View`] reads bytes from the network. It accepts every header that the RFC allows and checks all
 //! lengths once, so that its accessors cannot fail. [`Repr`] is a packet of this transport as a value: a
 //! session number and an object number of 32 bits each and congestion control information of 32 or 64 bits.
-//! What a `Repr` holds can always be written.
+//! What a `Repr` holds can always be written. [`part`](crate::part) has packets of any FLUTE session, and what both
+//! say of an object.
 
 mod extension;
 mod feedback;

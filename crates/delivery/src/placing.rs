@@ -7,7 +7,7 @@ use sha2::Digest as _;
 use crate::disk::{Attributes, Disk, DiskFile as _, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
-use crate::object::{BlockHashes, Coding, Content, Entry, Reassembly, Sha256, folders_above};
+use crate::object::{BlockHashes, Coding, Content, Digests, Entry, Hasher, Reassembly, folders_above};
 
 /// The folder of partial files and their records, in the folder of received files. No object's path leads there, since
 /// its first part is hidden.
@@ -30,6 +30,9 @@ pub fn identity(entry: &Entry) -> Identity {
         }
         hasher.update(sha256.unwrap_or_default());
     }
+    if let Some(md5) = entry.md5 {
+        hasher.update(md5);
+    }
     hasher.finalize().into()
 }
 
@@ -40,9 +43,17 @@ pub fn own_names(identity: &Identity) -> (String, String) {
     (format!("{OWN_FOLDER}/{name}.partial"), format!("{OWN_FOLDER}/{name}.symbols"))
 }
 
+/// The name of the file that a compressed object is decompressed into.
+pub fn unpacked_name(identity: &Identity) -> String {
+    let (partial, _) = own_names(identity);
+    partial.replace(".partial", ".unpacked")
+}
+
 /// A long object that is not complete yet.
 #[derive(Debug)]
 pub struct Partial<F> {
+    /// Its symbols.
+    pub coding: Coding,
     /// The reassembly into the partial file.
     pub reassembly: Reassembly<F>,
     /// None where the record cannot be written.
@@ -85,7 +96,7 @@ pub fn open_partial<D: Disk>(
         }
     });
     let (_, resumed) = reassembly.symbols();
-    Ok(Partial { reassembly, journal: journal.ok(), resumed })
+    Ok(Partial { coding, reassembly, journal: journal.ok(), resumed })
 }
 
 /// Removes the partial file of an object and its record.
@@ -111,13 +122,40 @@ pub fn place<D: Disk>(
     attributes: Attributes,
 ) -> io::Result<()> {
     let (partial, symbols) = own_names(identity);
-    prepare(disk, path)?;
-    disk.set_attributes(&partial, attributes)?;
-    file.sync()?;
-    disk.rename(&partial, path)?;
+    move_to(disk, &partial, file, path, attributes)?;
     // Without its file a record is of no use; whether it can be removed changes nothing.
     let _ = disk.remove(&symbols);
     Ok(())
+}
+
+/// Moves the content of a compressed object, which is complete, to its path.
+///
+/// # Errors
+/// As [`place`].
+pub fn place_unpacked<D: Disk>(
+    disk: &mut D,
+    identity: &Identity,
+    file: &D::File,
+    path: &str,
+    attributes: Attributes,
+) -> io::Result<()> {
+    move_to(disk, &unpacked_name(identity), file, path, attributes)?;
+    // What was sent is of no use any more.
+    let _ = remove_partial(disk, identity);
+    Ok(())
+}
+
+fn move_to<D: Disk>(
+    disk: &mut D,
+    from: &str,
+    file: &D::File,
+    path: &str,
+    attributes: Attributes,
+) -> io::Result<()> {
+    prepare(disk, path)?;
+    disk.set_attributes(from, attributes)?;
+    file.sync()?;
+    disk.rename(from, path)
 }
 
 /// Writes a complete short object, and moves it to its path.
@@ -154,21 +192,20 @@ fn prepare<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
     }
 }
 
-/// A hash that is computed part by part, so that a long file does not stop reception.
+/// The hashes of a file, computed part by part, so that a long file does not stop reception.
 #[derive(Debug, Clone)]
 pub struct Hashing {
-    hasher: sha2::Sha256,
+    hasher: Hasher,
     done: u64,
 }
 
-impl Default for Hashing {
-    fn default() -> Hashing {
-        Hashing { hasher: sha2::Sha256::new(), done: 0 }
-    }
-}
-
 impl Hashing {
-    /// Reads up to `room.len()` further bytes of a file of this length. The hash when all is read.
+    /// The hashes that an object needs.
+    pub fn of(entry: &Entry) -> Hashing {
+        Hashing { hasher: Hasher::new(entry.md5.is_some()), done: 0 }
+    }
+
+    /// Reads up to `room.len()` further bytes of a file of this length. The hashes when all is read.
     ///
     /// # Errors
     /// The disk's error.
@@ -177,13 +214,13 @@ impl Hashing {
         file: &impl crate::disk::DiskFile,
         length: u64,
         room: &mut [u8],
-    ) -> io::Result<Option<Sha256>> {
+    ) -> io::Result<Option<Digests>> {
         let count = length.saturating_sub(self.done).min(room.len() as u64) as usize;
         let part = room.get_mut(..count).unwrap_or_default();
         file.read_at(self.done, part)?;
-        self.hasher.update(&*part);
+        self.hasher.update(part);
         self.done += count as u64;
-        Ok((self.done >= length).then(|| self.hasher.clone().finalize().into()))
+        Ok((self.done >= length).then(|| self.hasher.finish()))
     }
 
     /// How many bytes were read.

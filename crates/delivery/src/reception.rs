@@ -4,6 +4,7 @@
 //! compares hashes a part at a time. An object is moved to its path only when its hash is right.
 
 mod object;
+mod unpacking;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
@@ -12,10 +13,13 @@ use std::sync::Arc;
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
 use crate::listing::{InstanceError, Listing, ahead};
-use crate::object::{AssemblyCounters, Content, Entry, Instance, SymbolOutcome, TOI_TABLE, safe_path};
-use crate::packet::{PayloadId, Repr};
+use crate::object::{
+    AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, SymbolOutcome, TOI_TABLE, Toi, safe_path,
+};
+use crate::packet::PayloadId;
+use crate::part::Part;
 use crate::placed::Placed;
-use crate::placing::{OWN_FOLDER, identity, remove_partial};
+use crate::placing::{OWN_FOLDER, identity, remove_partial, unpacked_name};
 use crate::security::keys::PublicKey;
 use object::Object;
 
@@ -27,7 +31,7 @@ const PATHS_MAX: usize = 32 << 20;
 /// The maximum number of events that wait for the host. Further ones are counted by the states of objects alone.
 const EVENTS_MAX: usize = 1 << 16;
 
-/// The maximum number of instances that cannot be used which are reported.
+/// The maximum number of reasons why instances cannot be used that are reported.
 const REJECTIONS_MAX: usize = 8;
 
 /// What a receiver may do to its folder.
@@ -128,20 +132,21 @@ pub struct Reception<D: Disk> {
     listing: Listing,
     objects: BTreeMap<Identity, Object<D::File>>,
     /// The object of each number, and the instance that named it.
-    tois: BTreeMap<u32, Identity>,
+    tois: BTreeMap<Toi, Identity>,
     /// The newest object of each path: its number, and the instance that named or removed it. One that was removed stays
     /// here, so that instances from before, which may come later, do not bring back what it had replaced.
-    paths: BTreeMap<String, (u32, u32)>,
+    paths: BTreeMap<String, (Toi, u32)>,
     path_bytes: usize,
     /// The last object of each path, also of those that an earlier session had.
     last_at: BTreeMap<String, Identity>,
-    removed: BTreeMap<u32, u32>,
+    removed: BTreeMap<Toi, u32>,
     /// Files that may be removed, once it is needed.
     placed: Option<Placed<D::File>>,
     /// Files that the session no longer has were looked for.
     is_swept: bool,
-    /// Instances that could not be used, and how many of them no key that is trusted has signed.
-    rejected: usize,
+    /// Why instances could not be used, each reason once.
+    rejected: Vec<InstanceError>,
+    /// How many instances no key that is trusted has signed.
     untrusted_tables: u64,
     /// Objects that have work to do, the oldest first.
     busy: VecDeque<Identity>,
@@ -176,7 +181,7 @@ impl<D: Disk> Reception<D> {
             removed: BTreeMap::new(),
             placed: None,
             is_swept: false,
-            rejected: 0,
+            rejected: Vec::new(),
             untrusted_tables: 0,
             busy: VecDeque::new(),
             lacking: None,
@@ -188,10 +193,15 @@ impl<D: Disk> Reception<D> {
         }
     }
 
+    /// A reception of a FLUTE session of any sender: each instance of its table stands alone, and may be longer than ours.
+    pub fn of_any_sender(disk: D, settings: ReceptionSettings) -> Reception<D> {
+        Reception { listing: Listing::new(FOREIGN_TABLE_MAX), ..Reception::new(disk, settings) }
+    }
+
     /// Continues with another session, such as that of a restarted source: numbers mean other objects, and objects of
     /// the same path and content continue.
     pub fn follow(&mut self) {
-        self.listing = Listing::trusting(Arc::clone(&self.keys));
+        self.listing.restart();
         self.tois.clear();
         self.paths.clear();
         self.path_bytes = 0;
@@ -226,17 +236,18 @@ impl<D: Disk> Reception<D> {
     ///
     /// # Errors
     /// If the disk is full or fails; reception can continue when that has passed.
-    pub fn packet(&mut self, repr: &Repr, payload: &[u8]) -> Result<bool, DiskError> {
-        if repr.toi != TOI_TABLE {
-            return self.symbol(repr, payload);
+    pub fn packet(&mut self, part: impl Into<Part>, payload: &[u8]) -> Result<bool, DiskError> {
+        let part = part.into();
+        if part.toi != Toi::from(TOI_TABLE) {
+            return self.symbol(&part, payload);
         }
-        match self.listing.insert(repr, payload) {
+        match self.listing.insert(part, payload) {
             None => self.sweep().map(|()| false),
             Some((number, Ok(instance))) => self.instance(number, instance).map(|()| true),
             Some((_, Err(error))) => {
-                self.rejected += 1;
                 self.untrusted_tables += u64::from(matches!(error, InstanceError::Untrusted(_)));
-                if self.rejected <= REJECTIONS_MAX {
+                if self.rejected.len() < REJECTIONS_MAX && !self.rejected.contains(&error) {
+                    self.rejected.push(error);
                     self.say(ReceptionEvent::Rejected(error));
                 }
                 Ok(false)
@@ -308,7 +319,8 @@ impl<D: Disk> Reception<D> {
             (Content::Folder, Found::Nothing | Found::Folder) | (Content::File { .. }, Found::Nothing) => {
                 Object::waiting(entry, verifies)
             }
-            (Content::File { coding, sha256: Some(_) }, Found::File(length)) if length == coding.length() => {
+            (Content::Unsupported(reason), _) => self.failed(entry, ObjectError::Table(reason)),
+            (Content::File { .. }, Found::File(length)) if may_be(&entry, length) => {
                 match self.disk.read(&entry.path) {
                     Ok(file) => Object::comparing(entry, file, verifies),
                     Err(_) if self.settings.replace => Object::waiting(entry, verifies),
@@ -329,7 +341,7 @@ impl<D: Disk> Reception<D> {
     }
 
     /// Notes the newest object of a path, and the instance that named or removed it.
-    fn note_path(&mut self, path: String, toi: u32, number: u32) {
+    fn note_path(&mut self, path: String, toi: Toi, number: u32) {
         let length = path.len();
         if self.paths.insert(path, (toi, number)).is_none() {
             self.path_bytes += length;
@@ -337,7 +349,7 @@ impl<D: Disk> Reception<D> {
     }
 
     /// An object that another one replaces, or that was removed, is no longer wanted.
-    fn forget(&mut self, toi: u32) -> Option<Entry> {
+    fn forget(&mut self, toi: Toi) -> Option<Entry> {
         let identity = self.tois.remove(&toi)?;
         let entry = self.drop_object(identity)?;
         self.paths.remove(&entry.path);
@@ -352,10 +364,13 @@ impl<D: Disk> Reception<D> {
         if object.has_partial() {
             let _ = remove_partial(&mut self.disk, &identity);
         }
+        if object.is_unpacking() {
+            let _ = self.disk.remove(&unpacked_name(&identity));
+        }
         Some(object.into_entry())
     }
 
-    fn remove(&mut self, toi: u32, number: u32) -> Result<(), DiskError> {
+    fn remove(&mut self, toi: Toi, number: u32) -> Result<(), DiskError> {
         let Some(entry) = self.forget(toi) else { return Ok(()) };
         self.note_path(entry.path.clone(), toi, number);
         if self.settings.mirror && matches!(entry.content, Content::File { .. }) {
@@ -404,11 +419,11 @@ impl<D: Disk> Reception<D> {
         Ok(())
     }
 
-    fn symbol(&mut self, repr: &Repr, payload: &[u8]) -> Result<bool, DiskError> {
-        let Some(identity) = self.tois.get(&repr.toi).copied() else { return Ok(false) };
+    fn symbol(&mut self, part: &Part, payload: &[u8]) -> Result<bool, DiskError> {
+        let Some(identity) = self.tois.get(&part.toi).copied() else { return Ok(false) };
         let Ok((id, symbol)) = PayloadId::split(payload) else { return Ok(false) };
         let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
-        if !object.takes(repr.codepoint) {
+        if !object.takes(part.codepoint) {
             return Ok(false);
         }
         let failed = |path: &str, source| DiskError { path: path.to_owned(), source };
@@ -516,6 +531,11 @@ impl<D: Disk> Reception<D> {
         self.wanted().filter_map(|object| Some((&object.entry, object.result()?)))
     }
 
+    /// Whether any object of the session is known.
+    pub fn has_objects(&self) -> bool {
+        !self.tois.is_empty()
+    }
+
     /// How far it is.
     pub fn progress(&self) -> ReceptionProgress {
         let mut progress =
@@ -583,6 +603,11 @@ impl<D: Disk> Reception<D> {
             self.events.push(event);
         }
     }
+}
+
+/// Whether a file of this length may have the content of an entry, which its hash can show.
+fn may_be(entry: &Entry, length: u64) -> bool {
+    entry.has_hash() && entry.length() == length
 }
 
 fn count(all: &mut AssemblyCounters, outcome: SymbolOutcome) {

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use crate::announce::flute::FluteSession;
 use crate::listing::{InstanceError, Listing};
 use crate::object::{Instance, TOI_TABLE};
 use crate::packet::Repr;
@@ -19,6 +20,8 @@ pub enum Known {
     Group(SocketAddr, Option<IpAddr>),
     /// The whole description.
     Session(Box<Session>),
+    /// A session of another FLUTE sender, which is received without a search.
+    Flute(FluteSession),
 }
 
 impl Known {
@@ -27,6 +30,7 @@ impl Known {
         match self {
             Known::Group(group, _) => *group,
             Known::Session(session) => session.group,
+            Known::Flute(session) => session.group,
         }
     }
 
@@ -35,6 +39,7 @@ impl Known {
         match self {
             Known::Group(_, source) => *source,
             Known::Session(session) => Some(session.source),
+            Known::Flute(session) => session.source,
         }
     }
 }
@@ -117,7 +122,7 @@ impl Search {
 fn fitting(known: &Known, instance: &Instance, (from, tsi): (IpAddr, u32)) -> Result<Session, SearchError> {
     let session: Session = match known {
         Known::Session(session) => (**session).clone(),
-        Known::Group(..) => instance.session.parse()?,
+        Known::Group(..) | Known::Flute(_) => instance.session.parse()?,
     };
     let mismatch = |what: String| Err(SessionError::Mismatch(what).into());
     if session.source != from {

@@ -4,10 +4,12 @@
 
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{
-    Coding, Content, Entry, Instance, MAX_BLOCK_SYMBOLS, Oti, OtiError, TableReader, compressed,
-    decompressed, table_fti,
+    Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, Instance, MAX_BLOCK_SYMBOLS, Oti,
+    OtiError, TABLE_MAX, TableError, compressed, decompressed, table_fti,
 };
-use layercast_delivery::packet::Fdt;
+use layercast_delivery::packet::{Fdt, Fti};
+use layercast_delivery::part::Part;
+use layercast_delivery::table_reader::TableReader;
 use proptest::prelude::*;
 
 #[test]
@@ -34,6 +36,8 @@ fn instance(path: &str) -> Instance {
         // Two blocks, and one.
         leaves: (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect(),
         attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
+        compressed: None,
+        md5: None,
     };
     Instance {
         number: Some(3),
@@ -51,6 +55,8 @@ fn instance(path: &str) -> Instance {
                 content: Content::Folder,
                 leaves: [].into(),
                 attributes: Attributes::default(),
+                compressed: None,
+                md5: None,
             },
         ],
         removed: vec![7, 9],
@@ -92,6 +98,44 @@ fn rights_of_other_users_are_not_taken() {
     assert_eq!(Instance::from_xml(xml.as_bytes()), Ok(instance("x")));
 }
 
+const ZLIB: Option<ContentEncoding> = Some(ContentEncoding::Zlib);
+
+fn part_of(fdt: Fdt, fti: Fti) -> Part {
+    Part { toi: 0, codepoint: FEC_NO_CODE, fdt: Some(fdt), encoding: ZLIB, fti: Some(fti) }
+}
+
+/// What other sources write: FEC attributes at the instance, absolute URIs, MD5, compression, unknown encodings.
+#[test]
+fn tables_of_other_sources_are_read_file_by_file() {
+    let instance = |files: &str| {
+        let xml = format!(
+            r#"<?xml version="1.0"?><FDT-Instance xmlns="urn:IETF:metadata:2005:FLUTE:FDT" Expires="1" FEC-OTI-FEC-Encoding-ID="0"
+            FEC-OTI-Maximum-Source-Block-Length="64" FEC-OTI-Encoding-Symbol-Length="1400">{files}</FDT-Instance>"#
+        );
+        Instance::from_xml(xml.as_bytes())
+    };
+    let of = |file: &str| instance(file).unwrap().entries.remove(0);
+    let plain = of(r#"<File Content-Location="http://host/a%20b" TOI="5192296858534827628530496329220095"
+        Content-Length="10" Transfer-Length="9" Content-Encoding="gzip" Content-MD5="XUFAKrxLKna5cZ2REBfFkg=="/>"#);
+    assert_eq!((plain.path.as_str(), plain.toi), ("a b", (1 << 112) - 1));
+    assert_eq!(plain.compressed, Some(Compressed { encoding: ContentEncoding::Gzip, length: 10 }));
+    assert_eq!(plain.md5.unwrap()[..3], [0x5d, 0x41, 0x40]);
+    let refused = |attributes: &str| {
+        let file = format!(r#"<File Content-Location="x" TOI="1" Transfer-Length="9" {attributes}/>"#);
+        of(&file).content
+    };
+    let field = |name| Content::Unsupported(TableError::Field(name));
+    assert_eq!(refused(r#"Content-Encoding="br""#), Content::Unsupported(TableError::Compression));
+    assert_eq!(refused(r#"Content-Encoding="gzip""#), field("Content-Length"));
+    assert_eq!(refused(r#"Content-Encoding="gzip" Content-Length="99999999""#), field("Content-Length"));
+    assert_eq!(refused(r#"Content-MD5="no""#), field("Content-MD5"));
+    let other = Content::Unsupported(TableError::Oti(OtiError::Encoding(5)));
+    assert_eq!(refused(r#"FEC-OTI-FEC-Encoding-ID="5""#), other);
+    // Without a number or a place it is nothing.
+    assert!(instance(r#"<File Content-Location="x" Transfer-Length="9"/>"#).is_err());
+    assert!(instance(r#"<File TOI="1" Transfer-Length="9"/>"#).is_err());
+}
+
 #[test]
 fn a_table_in_several_packets_is_put_together() {
     let xml = instance("a file.bin").to_xml().into_bytes();
@@ -100,26 +144,26 @@ fn a_table_in_several_packets_is_put_together() {
     let (fdt, fti) = (Fdt::new(7), table_fti(bytes.len(), 100));
     let mut reader = TableReader::default();
     let mut whole = None;
-    for (number, part) in bytes.chunks(100).enumerate().rev() {
+    for (number, chunk) in bytes.chunks(100).enumerate().rev() {
         assert!(whole.is_none());
         let mut payload = (number as u32).to_be_bytes().to_vec();
-        payload.extend_from_slice(part);
+        payload.extend_from_slice(chunk);
         payload.resize(104, 0);
-        whole = reader.insert(fdt, fti, &payload).map(<[u8]>::to_vec);
+        whole = reader.insert(&part_of(fdt, fti), &payload, TABLE_MAX);
     }
-    assert_eq!(decompressed(&whole.unwrap()), Some(xml));
+    assert_eq!(decompressed(ZLIB, &whole.unwrap()), Some(xml));
     // Parts that are too long, too short or out of range are ignored.
-    assert_eq!(reader.insert(fdt, table_fti(1 << 30, 100), &[0; 104]), None);
-    assert_eq!(reader.insert(fdt, table_fti(300, 100), &[0; 50]), None);
-    assert_eq!(reader.insert(fdt, table_fti(300, 100), &[0, 0, 0, 3]), None);
-    assert_eq!(reader.insert(fdt, table_fti(300, 0), &[0; 104]), None);
+    assert_eq!(reader.insert(&part_of(fdt, table_fti(1 << 30, 100)), &[0; 104], TABLE_MAX), None);
+    assert_eq!(reader.insert(&part_of(fdt, table_fti(300, 100)), &[0; 50], TABLE_MAX), None);
+    assert_eq!(reader.insert(&part_of(fdt, table_fti(300, 100)), &[0, 0, 0, 3], TABLE_MAX), None);
+    assert_eq!(reader.insert(&part_of(fdt, table_fti(300, 0)), &[0; 104], TABLE_MAX), None);
 }
 
 /// A short packet could otherwise make a receiver take gigabytes.
 #[test]
 fn a_table_that_grows_without_bound_is_not_decompressed() {
-    assert_eq!(decompressed(&compressed(&vec![b' '; 2 << 20])), None);
-    assert_eq!(decompressed(b"no zlib"), None);
+    assert_eq!(decompressed(ZLIB, &compressed(&vec![b' '; 2 << 20])), None);
+    assert_eq!(decompressed(ZLIB, b"no zlib"), None);
 }
 
 proptest! {
@@ -151,6 +195,6 @@ proptest! {
         let mut zlib = compressed(&xml);
         let at = flip % zlib.len();
         zlib[at] ^= with;
-        let _ = decompressed(&zlib);
+        let _ = decompressed(ZLIB, &zlib);
     }
 }

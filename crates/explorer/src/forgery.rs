@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use layercast_core::stream::Stream;
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{
-    Coding, Content, Entry, FEC_NO_CODE, Instance, TOI_TABLE, compressed, decompressed, table_fti,
+    Coding, Content, ContentEncoding, Entry, FEC_NO_CODE, Instance, TOI_TABLE, compressed, decompressed,
+    table_fti,
 };
 use layercast_delivery::packet::{Fdt, MAX_HEADER, PayloadId, Repr, View};
 use layercast_delivery::signed_table::TableSigner;
@@ -45,7 +46,8 @@ fn symbol(repr: Repr, payload: &[u8], chaos: &mut Stream) -> Option<Vec<u8>> {
 fn table(mut repr: Repr, payload: &[u8], chaos: &mut Stream) -> Vec<u8> {
     let number = repr.fdt.map_or(0, Fdt::instance) + (chaos.bits() % 3) as u32;
     repr.fdt = Some(Fdt::new(number));
-    let whole = payload.get(PayloadId::BYTES..).and_then(decompressed);
+    let whole =
+        payload.get(PayloadId::BYTES..).and_then(|bytes| decompressed(Some(ContentEncoding::Zlib), bytes));
     if whole.is_some() && chaos.bits().is_multiple_of(3) {
         return packet(&repr, payload);
     }
@@ -59,11 +61,13 @@ fn table(mut repr: Repr, payload: &[u8], chaos: &mut Stream) -> Vec<u8> {
         wants_completions: false,
         session: String::new(),
         entries: vec![Entry {
-            toi: 1 + (chaos.bits() % 4) as u32,
+            toi: 1 + u128::from(chaos.bits() % 4),
             path: "a".to_owned(),
             content,
             leaves: [].into(),
             attributes: Attributes::default(),
+            compressed: None,
+            md5: None,
         }],
         removed: vec![2],
     };

@@ -147,12 +147,9 @@ impl SourceProgram {
     /// What a later source needs.
     pub(crate) fn save(&self) -> Saved {
         let mut saved = Saved::new();
-        for entry in self.sender.catalogue().objects() {
+        for (toi, entry) in self.sender.catalogue().objects() {
             if let Content::File { sha256: Some(sha256), .. } = entry.content {
-                saved.insert(
-                    (entry.path.clone(), sha256),
-                    self.sender.carousel().reached(entry.toi).collect(),
-                );
+                saved.insert((entry.path.clone(), sha256), self.sender.carousel().reached(toi).collect());
             }
         }
         saved

@@ -191,6 +191,12 @@ pub enum Error {
         /// What is wrong.
         reason: Untrusted,
     },
+    /// An option that has no meaning for a session of another FLUTE sender.
+    #[error("{what} cannot be used with a session of another FLUTE sender: remove it")]
+    NotOfFlute {
+        /// The option.
+        what: &'static str,
+    },
     /// The state of an earlier sender cannot be used.
     #[error("the state in {} cannot be used: {reason}", path.display())]
     State {
@@ -335,6 +341,7 @@ impl Error {
             Error::NoSalt => "no_salt",
             Error::NotEncrypted => "not_encrypted",
             Error::NotSigned { .. } => "not_signed",
+            Error::NotOfFlute { .. } => "not_of_flute",
             Error::Announce(_) => "announce",
             Error::State { .. } => "state",
             Error::Socket { .. } => "socket",

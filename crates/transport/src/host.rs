@@ -21,6 +21,7 @@ mod receiver;
 mod send_path;
 mod socket;
 mod source;
+mod source_membership;
 
 pub use clock::Clock;
 pub(crate) use clock::until;
@@ -28,6 +29,7 @@ pub use counters::ReceiverCounters;
 pub use inbox::{Datagram, Inbox};
 pub use interface::Interface;
 pub(crate) use interface::unspecified;
+pub(crate) use packet_loss::PacketLoss;
 pub use packet_loss::RecentPackets;
 pub use receiver::{ReceiverHost, ReceiverNote};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};

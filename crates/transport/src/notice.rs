@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use layercast_core::units::Rate;
+use layercast_delivery::announce::flute::FluteSession;
 
 /// Something that does not end a transfer, in words for the operator. Each is given once, not for every packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +65,11 @@ pub enum Notice {
         from: IpAddr,
         /// Why.
         reason: String,
+    },
+    /// A session of another FLUTE sender was found.
+    FluteSession {
+        /// The session, with its source.
+        session: FluteSession,
     },
     /// The session is silent, and another one is there: a source that was restarted, as a rule.
     Following,
@@ -135,6 +141,7 @@ impl Notice {
             Notice::UplinkBack { .. } => "uplink_back",
             Notice::BaseTooFast { .. } => "base_too_fast",
             Notice::TableRejected { .. } => "table_rejected",
+            Notice::FluteSession { .. } => "flute_session",
             Notice::Following => "following",
             Notice::Overloaded { .. } => "overloaded",
             Notice::Withdrawn { .. } => "withdrawn",
@@ -154,6 +161,7 @@ impl Notice {
             self,
             Notice::UplinkBack { .. }
                 | Notice::Following
+                | Notice::FluteSession { .. }
                 | Notice::Changed { .. }
                 | Notice::Waiting { ended: true }
         )
@@ -205,6 +213,9 @@ impl fmt::Display for Notice {
             ),
             Notice::TableRejected { from, reason } => {
                 write!(f, "a file delivery table from {from} is not used: {reason}")
+            }
+            Notice::FluteSession { session } => {
+                write!(f, "receiving {session}, without congestion control: its sender provides none")
             }
             Notice::Following => {
                 write!(f, "the session is silent and another one is there: following it, with what is here")

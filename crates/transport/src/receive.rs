@@ -3,6 +3,7 @@
 mod breaker;
 mod discovery;
 mod evidence;
+mod flute;
 mod overload;
 mod reports;
 mod running;
@@ -78,6 +79,7 @@ impl ReceiveOptions {
         match &self.known {
             Known::Session(session) => session.salt,
             Known::Group(..) => self.salt,
+            Known::Flute(_) => None,
         }
     }
 }
@@ -150,6 +152,9 @@ pub fn receive(
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
     let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
     raise_file_limit();
+    if let Known::Flute(session) = &options.known {
+        return flute::receive(session, folder, options, &interface, stop, say);
+    }
     let reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
     let mut running = Running::new(reception, options, stop, begin);
     if options.settings.mirror {

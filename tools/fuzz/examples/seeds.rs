@@ -198,7 +198,7 @@ impl Corpus {
             // Two blocks, and one.
             let leaves = (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect();
             let path = format!("a folder/a file & more {toi}.tar.gz");
-            Some(Entry { toi, path, content, leaves, attributes })
+            Some(Entry { toi, path, content, leaves, attributes, compressed: None, md5: None })
         };
         let instance = Instance {
             number: Some(1),

@@ -5,10 +5,12 @@ use std::ops::Range;
 use layercast_core::family::AnyHeader as _;
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::object::{
-    Coding, Content, Instance, TABLE_MAX, TableReader, decompressed, safe_path,
+    Coding, Content, ContentEncoding, FEC_NO_CODE, FEC_RAPTORQ, Instance, TABLE_MAX, decompressed, safe_path,
 };
 use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, ReceptionReport, Repr, View};
+use layercast_delivery::part::Part;
 use layercast_delivery::placing::identity;
+use layercast_delivery::table_reader::TableReader;
 use layercast_protocols::amca;
 use layercast_protocols::registry::Header;
 
@@ -64,7 +66,9 @@ pub fn report(bytes: &[u8]) {
 /// # Panics
 /// If an instance that was read does not come back from its XML.
 pub fn object_table(bytes: &[u8]) {
-    if let Ok(instance) = Instance::from_xml(bytes) {
+    if let Ok(mut instance) = Instance::from_xml(bytes) {
+        // What cannot be received is not written.
+        instance.entries.retain(|entry| !matches!(entry.content, Content::Unsupported(_)));
         assert_eq!(Instance::from_xml(instance.to_xml().as_bytes()).as_ref(), Ok(&instance));
         for entry in &instance.entries {
             let _ = (safe_path(&entry.path), identity(entry));
@@ -75,14 +79,25 @@ pub fn object_table(bytes: &[u8]) {
             }
         }
     }
-    let _ = decompressed(bytes);
+    let encodings = [ContentEncoding::Zlib, ContentEncoding::Deflate, ContentEncoding::Gzip];
+    for encoding in encodings {
+        let _ = decompressed(Some(encoding), bytes);
+    }
     let mut reader = TableReader::default();
     let mut rest = bytes;
     while let Some((&[instance, length, ref fti @ ..], left)) = rest.split_first_chunk::<16>() {
         let (payload, left) = left.split_at(left.len().min(usize::from(length)));
-        if let Some(table) = reader.insert(Fdt::new(u32::from(instance)), Fti(*fti), payload) {
+        let part = Part {
+            tsi: 1,
+            toi: 0,
+            codepoint: if instance & 1 == 0 { FEC_NO_CODE } else { FEC_RAPTORQ },
+            fdt: Some(Fdt::new(u32::from(instance))),
+            encoding: None,
+            fti: Some(Fti(*fti)),
+        };
+        if let Some(table) = reader.insert(&part, payload, TABLE_MAX) {
             assert!(table.len() <= TABLE_MAX);
-            let _ = Instance::from_xml(table);
+            let _ = Instance::from_xml(&table);
         }
         rest = left;
     }

@@ -1,7 +1,7 @@
 //! How an object is cut into symbols, for both FEC encodings.
 
 use super::{FEC_NO_CODE, FEC_RAPTORQ, Oti, OtiError};
-use crate::packet::PayloadId;
+use crate::packet::{Fti, PayloadId};
 
 /// How an object is cut into symbols and coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +138,27 @@ impl Coding {
             return Ok(Coding::RaptorQ(oti));
         }
         NoCode::new(length, oti.symbol_size() as u16, 1).map(Coding::NoCode)
+    }
+
+    /// The coding that FEC information in a packet describes (RFC 5775, section 4.2): of no code RFC 5445, section 3.2.2;
+    /// of RaptorQ RFC 6330, sections 3.3.2 and 3.3.3.
+    ///
+    /// # Errors
+    /// What is invalid or not supported.
+    pub fn from_fti(encoding: u8, fti: Fti) -> Result<Coding, OtiError> {
+        let Fti([a, b, c, d, e, f, g, h, i, j, k, l, m, n]) = fti;
+        match encoding {
+            FEC_NO_CODE => {
+                let length = u64::from_be_bytes([0, 0, a, b, c, d, e, f]);
+                let (symbol, block) = (u16::from_be_bytes([i, j]), u32::from_be_bytes([k, l, m, n]));
+                NoCode::new(length, symbol, block).map(Coding::NoCode)
+            }
+            FEC_RAPTORQ => {
+                let length = u64::from_be_bytes([0, 0, 0, a, b, c, d, e]);
+                Oti::new(length, u16::from_be_bytes([g, h]), [i, j, k, l]).map(Coding::RaptorQ)
+            }
+            other => Err(OtiError::Encoding(other.into())),
+        }
     }
 
     /// The FEC encoding id.

@@ -39,6 +39,8 @@ pub enum OtiError {
     SubBlocks(u16),
     /// The alignment is zero.
     Alignment(u8),
+    /// An unsupported FEC encoding.
+    Encoding(u64),
 }
 
 impl fmt::Display for OtiError {
@@ -49,6 +51,9 @@ impl fmt::Display for OtiError {
             OtiError::Blocks(count) => write!(f, "{count} source blocks do not fit the object"),
             OtiError::SubBlocks(count) => write!(f, "{count} sub-blocks, and only one is supported"),
             OtiError::Alignment(bytes) => write!(f, "an alignment of {bytes} bytes does not fit the symbols"),
+            OtiError::Encoding(id) => {
+                write!(f, "FEC encoding {id}; 0 (no code) and 6 (RaptorQ) are supported")
+            }
         }
     }
 }

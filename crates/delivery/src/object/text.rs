@@ -2,7 +2,9 @@
 
 use core::fmt::Write as _;
 
-use super::Sha256;
+use base64ct::Encoding as _;
+
+use super::{Md5, Sha256};
 
 /// Text in XML. A bare carriage return is read as a line feed (XML 1.0, section 2.11).
 pub(super) fn escaped(text: &str) -> String {
@@ -42,6 +44,17 @@ pub(super) fn base64(bytes: [u8; 4]) -> String {
     let mut text: String = (0..6).rev().map(digit).collect();
     text.push_str("==");
     text
+}
+
+/// An MD5 in Base64, as HTTP has it (RFC 1864).
+pub(super) fn base64_md5(hash: Md5) -> String {
+    base64ct::Base64::encode_string(&hash)
+}
+
+pub(super) fn unbase64_md5(text: &str) -> Option<Md5> {
+    let mut hash = Md5::default();
+    let bytes = base64ct::Base64::decode(text.trim(), &mut hash).ok()?;
+    (bytes.len() == size_of::<Md5>()).then_some(hash)
 }
 
 pub(super) fn unbase64(text: &str) -> Option<[u8; 4]> {

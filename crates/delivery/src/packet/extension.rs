@@ -107,7 +107,7 @@ impl Fdt {
     }
 
     /// Reads the content; none for another version of FLUTE.
-    pub(super) fn read(content: &[u8]) -> Option<Fdt> {
+    pub(crate) fn read(content: &[u8]) -> Option<Fdt> {
         match content {
             &[high, middle, low] if high >> 4 == Fdt::VERSION => {
                 Some(Fdt { instance: u32::from_be_bytes([0, high & 15, middle, low]) })

@@ -3,16 +3,20 @@
 use core::fmt;
 use std::io;
 
+use super::unpacking::{Unpacked, Unpacking};
 use super::{ReceptionEvent, ReceptionSettings};
 use crate::disk::{Disk, DiskFile, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
 use crate::object::{
-    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, NameError, Reassembly, Sha256,
-    SymbolOutcome,
+    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, NameError, Reassembly,
+    SymbolOutcome, TableError,
 };
 use crate::packet::PayloadId;
-use crate::placing::{Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes};
+use crate::placing::{
+    Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_unpacked, remove_partial,
+    unpacked_name,
+};
 
 /// The memory for short objects that are not complete. Beyond it they are partial files too.
 const MEMORY_MAX: u64 = 32 << 20;
@@ -32,6 +36,8 @@ pub enum ObjectError {
     Hash,
     /// The disk refuses it.
     Disk(io::ErrorKind),
+    /// Its entry in the table describes a file that this receiver cannot take.
+    Table(TableError),
 }
 
 impl ObjectError {
@@ -60,6 +66,7 @@ impl fmt::Display for ObjectError {
                 "its hash is wrong ({TRIES} tries): another source may be sending to the group, or the file changed"
             ),
             ObjectError::Disk(kind) => write!(f, "the disk refuses it: {kind}"),
+            ObjectError::Table(reason) => write!(f, "it is of a kind that is not supported: {reason}"),
         }
     }
 }
@@ -74,6 +81,8 @@ enum State<F> {
     Long(Box<Partial<F>>),
     /// Complete; its hash is compared.
     Verifying(Box<Partial<F>>, Hashing),
+    /// Complete, and compressed.
+    Unpacking(Box<Unpacking<F>>),
     Placed,
     Failed(ObjectError),
 }
@@ -101,7 +110,8 @@ impl<F: DiskFile> Object<F> {
     }
 
     pub(super) fn comparing(entry: Entry, file: F, verifies: bool) -> Object<F> {
-        Object { state: State::Comparing(file, Hashing::default()), ..Object::waiting(entry, verifies) }
+        let hashing = Hashing::of(&entry);
+        Object { state: State::Comparing(file, hashing), ..Object::waiting(entry, verifies) }
     }
 
     pub(super) fn failed(entry: Entry, reason: ObjectError) -> Object<F> {
@@ -112,16 +122,16 @@ impl<F: DiskFile> Object<F> {
         if self.verifies { self.entry.block_hashes() } else { BlockHashes::None }
     }
 
-    fn coding(&self) -> Option<(Coding, Option<Sha256>)> {
+    fn coding(&self) -> Option<Coding> {
         match self.entry.content {
-            Content::File { coding, sha256 } => Some((coding, sha256)),
-            Content::Folder => None,
+            Content::File { coding, .. } => Some(coding),
+            Content::Folder | Content::Unsupported(_) => None,
         }
     }
 
     /// Whether it takes symbols of this encoding.
     pub(super) fn takes(&self, codepoint: u8) -> bool {
-        self.coding().is_some_and(|(coding, _)| coding.encoding_id() == codepoint)
+        self.coding().is_some_and(|coding| coding.encoding_id() == codepoint)
             && matches!(self.state, State::Waiting | State::Short(_) | State::Long(_))
     }
 
@@ -137,8 +147,8 @@ impl<F: DiskFile> Object<F> {
     /// Whether there is work to do without further symbols.
     pub(super) fn is_busy(&self) -> bool {
         match &self.state {
-            State::Waiting => self.coding().is_none_or(|(coding, _)| coding.symbols() == 0),
-            State::Comparing(..) | State::Verifying(..) => true,
+            State::Waiting => self.coding().is_none_or(|coding| coding.symbols() == 0),
+            State::Comparing(..) | State::Verifying(..) | State::Unpacking(_) => true,
             State::Short(reassembly) => reassembly.is_complete() || reassembly.is_ready(),
             State::Long(partial) => partial.reassembly.is_complete() || partial.reassembly.is_ready(),
             State::Placed | State::Failed(_) => false,
@@ -153,7 +163,7 @@ impl<F: DiskFile> Object<F> {
             State::Long(partial) => partial.reassembly.has_enough(),
             // What is there may have another content.
             State::Comparing(..) => false,
-            State::Verifying(..) | State::Placed | State::Failed(_) => true,
+            State::Verifying(..) | State::Unpacking(_) | State::Placed | State::Failed(_) => true,
         }
     }
 
@@ -178,25 +188,31 @@ impl<F: DiskFile> Object<F> {
     }
 
     pub(super) fn has_partial(&self) -> bool {
-        matches!(self.state, State::Long(_) | State::Verifying(..))
+        matches!(self.state, State::Long(_) | State::Verifying(..) | State::Unpacking(_))
+    }
+
+    /// Whether there is a file with a part of its content.
+    pub(super) fn is_unpacking(&self) -> bool {
+        matches!(self.state, State::Unpacking(_))
     }
 
     pub(super) fn into_entry(self) -> Entry {
         self.entry
     }
 
+    /// The length of what is sent.
     pub(super) fn length(&self) -> u64 {
-        self.coding().map_or(0, |(coding, _)| coding.length())
+        self.coding().map_or(0, |coding| coding.length())
     }
 
     /// Symbols needed, and symbols present.
     pub(super) fn symbols(&self) -> (u64, u64) {
-        let needed = self.coding().map_or(0, |(coding, _)| coding.symbols());
+        let needed = self.coding().map_or(0, |coding| coding.symbols());
         let held = match &self.state {
             State::Waiting | State::Comparing(..) | State::Failed(_) => 0,
             State::Short(reassembly) => reassembly.symbols().1,
             State::Long(partial) => partial.reassembly.symbols().1,
-            State::Verifying(..) | State::Placed => needed,
+            State::Verifying(..) | State::Unpacking(_) | State::Placed => needed,
         };
         (needed, held.min(needed))
     }
@@ -220,11 +236,16 @@ impl<F: DiskFile> Object<F> {
         identity: &Identity,
         memory: &mut u64,
     ) -> io::Result<Opened> {
-        let Some((coding, _)) = self.coding() else { return Ok(Opened::default()) };
-        if coding.length() <= SHORT && *memory + coding.length() <= MEMORY_MAX {
+        let Some(coding) = self.coding() else { return Ok(Opened::default()) };
+        let is_short = coding.length() <= SHORT && self.entry.compressed.is_none();
+        if is_short && *memory + coding.length() <= MEMORY_MAX {
             *memory += coding.length();
             self.state = State::Short(in_memory(coding, self.block_hashes()));
             return Ok(Opened::default());
+        }
+        if !self.entry.has_hash() {
+            // Nothing shows that what is there is a part of the same file.
+            remove_partial(disk, identity)?;
         }
         let partial = open_partial(disk, identity, coding, self.block_hashes())?;
         let opened = Opened {
@@ -236,15 +257,14 @@ impl<F: DiskFile> Object<F> {
     }
 
     pub(super) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
-        let coding = self.coding();
-        match (&mut self.state, coding) {
-            (State::Short(reassembly), _) => reassembly.insert(id, symbol),
-            (State::Long(partial), Some((coding, _))) => {
-                let Partial { reassembly, journal, .. } = &mut **partial;
+        match &mut self.state {
+            State::Short(reassembly) => reassembly.insert(id, symbol),
+            State::Long(partial) => {
+                let Partial { coding, reassembly, journal, .. } = &mut **partial;
                 let outcome = reassembly.insert(id, symbol)?;
                 // Without a record an object can be received all the same.
                 if let Some(record) = journal
-                    && record.record(id, symbol, coding, outcome).is_err()
+                    && record.record(id, symbol, *coding, outcome).is_err()
                 {
                     *journal = None;
                 }
@@ -320,12 +340,13 @@ impl<F: DiskFile> Object<F> {
             }
             State::Comparing(file, hashing) => self.compare(file, hashing, settings, room),
             State::Long(partial) => {
-                self.state = State::Verifying(partial, Hashing::default());
+                self.state = State::Verifying(partial, Hashing::of(&self.entry));
                 Ok(None)
             }
             State::Verifying(partial, hashing) => {
                 self.verify(disk, identity, partial, hashing, settings, room)
             }
+            State::Unpacking(unpacking) => self.unpack(disk, identity, unpacking, settings, room),
             State::Short(reassembly) => {
                 let bytes = reassembly.file().take();
                 self.finish_short(disk, identity, &bytes, settings)
@@ -350,13 +371,12 @@ impl<F: DiskFile> Object<F> {
         room: &mut [u8],
     ) -> io::Result<Option<ReceptionEvent>> {
         let path = self.entry.path.clone();
-        let wanted = self.coding().and_then(|(_, sha256)| sha256);
-        match hashing.go_on(&file, self.length(), room) {
+        match hashing.go_on(&file, self.entry.length(), room) {
             Ok(None) => {
                 self.state = State::Comparing(file, hashing);
                 Ok(None)
             }
-            Ok(found) if found == wanted => {
+            Ok(Some(found)) if self.entry.agrees(&found) => {
                 self.state = State::Placed;
                 Ok(Some(ReceptionEvent::Present { path }))
             }
@@ -373,12 +393,11 @@ impl<F: DiskFile> Object<F> {
         &mut self,
         disk: &mut D,
         identity: &Identity,
-        mut partial: Box<Partial<F>>,
+        partial: Box<Partial<F>>,
         mut hashing: Hashing,
         settings: ReceptionSettings,
         room: &mut [u8],
     ) -> io::Result<Option<ReceptionEvent>> {
-        let wanted = self.coding().and_then(|(_, sha256)| sha256);
         let found = match hashing.go_on(partial.reassembly.file(), self.length(), room) {
             Ok(None) => {
                 self.state = State::Verifying(partial, hashing);
@@ -387,20 +406,25 @@ impl<F: DiskFile> Object<F> {
             Ok(Some(found)) => found,
             Err(error) => {
                 // Its symbols stay: it can be read again later.
-                self.state = State::Verifying(partial, Hashing::default());
+                self.state = State::Verifying(partial, Hashing::of(&self.entry));
                 return Err(error);
             }
         };
-        if wanted.is_some_and(|wanted| wanted != found) {
-            if self.is_hopeless() {
-                return Ok(Some(self.fail(ObjectError::Hash)));
-            }
-            partial.reassembly.restart();
-            if partial.journal.as_mut().is_some_and(|journal| journal.restart().is_err()) {
-                partial.journal = None;
-            }
-            self.state = State::Long(partial);
-            return Ok(self.wrong_hash());
+        if let Some(compressed) = self.entry.compressed {
+            let begun = Unpacking::new(disk, identity, &self.entry, compressed, partial, found);
+            return match begun {
+                Ok(unpacking) => {
+                    self.state = State::Unpacking(Box::new(unpacking));
+                    Ok(None)
+                }
+                Err((partial, error)) => {
+                    self.state = State::Verifying(partial, Hashing::of(&self.entry));
+                    Err(error)
+                }
+            };
+        }
+        if !self.entry.agrees(&found) {
+            return Ok(Some(self.begin_again(partial)));
         }
         if let Some(reason) = self.occupied(disk, settings) {
             return Ok(Some(self.fail(reason)));
@@ -410,7 +434,58 @@ impl<F: DiskFile> Object<F> {
         if let Err(error) = &placed
             && is_full(error)
         {
-            self.state = State::Verifying(partial, Hashing::default());
+            self.state = State::Verifying(partial, Hashing::of(&self.entry));
+            return placed.map(|()| None);
+        }
+        self.placed_or_failed(placed)
+    }
+
+    /// A complete object whose content is wrong: it is received again, a few times.
+    fn begin_again(&mut self, mut partial: Box<Partial<F>>) -> ReceptionEvent {
+        self.wrong_hashes += 1;
+        if self.wrong_hashes >= TRIES {
+            return self.fail(ObjectError::Hash);
+        }
+        partial.reassembly.restart();
+        if partial.journal.as_mut().is_some_and(|journal| journal.restart().is_err()) {
+            partial.journal = None;
+        }
+        self.state = State::Long(partial);
+        ReceptionEvent::WrongHash { path: self.entry.path.clone() }
+    }
+
+    fn unpack<D: Disk<File = F>>(
+        &mut self,
+        disk: &mut D,
+        identity: &Identity,
+        mut unpacking: Box<Unpacking<F>>,
+        settings: ReceptionSettings,
+        room: &mut [u8],
+    ) -> io::Result<Option<ReceptionEvent>> {
+        match unpacking.go_on(&self.entry, room) {
+            Ok(Unpacked::More) => {
+                self.state = State::Unpacking(unpacking);
+                return Ok(None);
+            }
+            Err(error) => {
+                self.state = State::Verifying(unpacking.partial, Hashing::of(&self.entry));
+                return Err(error);
+            }
+            Ok(Unpacked::Done(false)) => {
+                let _ = disk.remove(&unpacked_name(identity));
+                return Ok(Some(self.begin_again(unpacking.partial)));
+            }
+            Ok(Unpacked::Done(true)) => {}
+        }
+        if let Some(reason) = self.occupied(disk, settings) {
+            let _ = disk.remove(&unpacked_name(identity));
+            return Ok(Some(self.fail(reason)));
+        }
+        let placed = place_unpacked(disk, identity, &unpacking.file, &self.entry.path, self.entry.attributes);
+        if let Err(error) = &placed
+            && is_full(error)
+        {
+            self.state = State::Verifying(unpacking.partial, Hashing::of(&self.entry));
             return placed.map(|()| None);
         }
         self.placed_or_failed(placed)
@@ -423,8 +498,9 @@ impl<F: DiskFile> Object<F> {
         bytes: &[u8],
         settings: ReceptionSettings,
     ) -> io::Result<Option<ReceptionEvent>> {
-        let Some((_, wanted)) = self.coding() else { return Ok(None) };
-        if wanted.is_some_and(|wanted| crate::object::sha256(bytes) != wanted) {
+        let mut hasher = Hasher::new(self.entry.md5.is_some());
+        hasher.update(bytes);
+        if self.entry.has_hash() && !self.entry.agrees(&hasher.finish()) {
             if self.is_hopeless() {
                 return Ok(Some(self.fail(ObjectError::Hash)));
             }
@@ -456,7 +532,7 @@ impl<F: DiskFile> Object<F> {
         match placed {
             Ok(()) => {
                 self.state = State::Placed;
-                let (path, length) = (self.entry.path.clone(), self.length());
+                let (path, length) = (self.entry.path.clone(), self.entry.length());
                 Ok(Some(ReceptionEvent::Complete { path, length }))
             }
             Err(error) => Ok(Some(self.fail(ObjectError::of(&error)))),

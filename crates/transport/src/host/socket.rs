@@ -7,6 +7,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
 use super::Interface;
+use super::source_membership::join_source_v6;
 use crate::error::Error;
 
 /// The receive buffer, for packets that arrive while a block is decoded. The kernel may grant less.
@@ -70,12 +71,14 @@ fn join(socket: &Socket, interface: &Interface, group: SocketAddr, source: Optio
                 }
             }
         }
-        // The library has no source-specific joins of IPv6: other sources are rejected when their packets arrive.
-        (SocketAddr::V6(group), ..) => {
+        (SocketAddr::V6(group), source, _) => {
             socket.set_only_v6(true)?;
             socket.set_multicast_all_v6(false)?;
             socket.bind(&SocketAddrV6::new(*group.ip(), group.port(), 0, interface.index).into())?;
-            socket.join_multicast_v6(group.ip(), interface.index)
+            match source {
+                Some(IpAddr::V6(source)) => Ok(join_source_v6(socket, *group.ip(), source, interface.index)?),
+                _ => socket.join_multicast_v6(group.ip(), interface.index),
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn find(
     }
     let base = open_group(interface, group, source)?;
     let of = match &options.known {
-        Known::Group(..) => None,
+        Known::Group(..) | Known::Flute(_) => None,
         Known::Session(session) => Some((session.source, session.tsi)),
     };
     if let Known::Session(session) = &options.known {

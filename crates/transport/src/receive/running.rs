@@ -20,7 +20,7 @@ use crate::host::ReceiverHost;
 use crate::notice::Notice;
 
 /// The interval of progress reports.
-const PROGRESS_EVERY: Duration = Duration::from_ms(500);
+pub(super) const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// The maximum number of other sources that are reported.
 const STRANGERS_MAX: usize = 8;
 /// Other senders are reported while the session itself was heard within this time.
@@ -98,7 +98,7 @@ impl<'a> Running<'a> {
         opened.map_err(|error| self.failed(error))
     }
 
-    fn failed(&self, error: DiskError) -> Error {
+    pub(super) fn failed(&self, error: DiskError) -> Error {
         let path = self.options.into.join(&error.path);
         match error.source.kind() {
             std::io::ErrorKind::ResourceBusy => Error::FileBusy { path },
@@ -284,7 +284,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn check_limits(&self) -> Result<(), Error> {
+    pub(super) fn check_limits(&self) -> Result<(), Error> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }

@@ -173,14 +173,14 @@ impl Files {
     /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
     /// `reserve` of it, in multiples of all objects' symbols. Packet numbers up to the stored ones may be used.
     pub(super) fn state(&self, reserve: f64, numbers: &Numbers) -> String {
-        let files = self.sender.catalogue().objects().filter_map(|object| {
+        let files = self.sender.catalogue().objects().filter_map(|(toi, object)| {
             let Content::File { sha256: Some(hash), coding } = object.content else { return None };
-            let fingerprint = self.store.fingerprint(object.toi)?;
+            let fingerprint = self.store.fingerprint(toi)?;
             let ahead = |block: u8| match coding {
                 Coding::RaptorQ(oti) => (reserve * f64::from(oti.block_symbols(block))).ceil() as u32,
                 Coding::NoCode(_) => 0,
             };
-            let reached = self.sender.carousel().reached(object.toi).zip(0..=u8::MAX);
+            let reached = self.sender.carousel().reached(toi).zip(0..=u8::MAX);
             let reached = reached.map(|(esi, block)| esi.saturating_add(ahead(block))).collect();
             let leaves = (coding.symbol_size(), &*object.leaves);
             Some(Entry { name: &object.path, hash, leaves, fingerprint, reached })

@@ -94,6 +94,11 @@ pub enum SdpProblem {
     /// The channels are not consecutive addresses with one port, which a session of ours has.
     #[error("the channels are not consecutive groups with one port, as those of Layercast are")]
     Layout,
+    /// A session without our description that has several channels.
+    #[error(
+        "a FLUTE session of {0} channels, and no `a=x-layercast`: how its receivers should share them is not known"
+    )]
+    FluteChannels(u32),
 }
 
 impl SdpError {

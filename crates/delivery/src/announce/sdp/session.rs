@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use super::description::{Description, Fec, Media, Origin};
 use super::error::{SdpError, SdpProblem};
+use crate::announce::flute::FluteSession;
 use crate::object::{FEC_NO_CODE, FEC_RAPTORQ};
 use crate::session::Session;
 
@@ -62,6 +63,20 @@ impl Description {
         };
         description.check()?;
         Ok(description)
+    }
+
+    /// The session, if it is not one of ours: a FLUTE session of one channel.
+    ///
+    /// # Errors
+    /// If it has several channels.
+    pub fn flute_session(&self) -> Result<Option<FluteSession>, SdpError> {
+        if !self.lines.is_empty() {
+            return Ok(None);
+        }
+        match (self.group(), self.channels()) {
+            (Some(group), 1) => Ok(Some(FluteSession { group, source: self.source, tsi: self.tsi })),
+            (_, channels) => Err(SdpError::whole(SdpProblem::FluteChannels(channels))),
+        }
     }
 
     /// The session description as [`crate::session`] reads it.

@@ -1,8 +1,6 @@
 //! An independent reader: the dissector of Wireshark recognises LCT, ALC and FLUTE in our packets, without
 //! errors.
 
-#![allow(clippy::unwrap_used)]
-
 use std::fs;
 use std::net::Ipv4Addr;
 use std::num::NonZeroU64;
@@ -27,11 +25,11 @@ const PORT: u16 = layercast_core::wire::DATA_PORT;
 const SYMBOL: usize = 900;
 
 /// A packet, and what the dissector must find in it.
-struct Sent {
-    bytes: Vec<u8>,
-    layer: u8,
-    repr: Repr,
-    id: Option<PayloadId>,
+pub(crate) struct Sent {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) layer: u8,
+    pub(crate) repr: Repr,
+    pub(crate) id: Option<PayloadId>,
 }
 
 fn sent(header: Header, toi: u32, codepoint: u8, flute: (Option<Fdt>, Option<Fti>), payload: &[u8]) -> Sent {
@@ -79,6 +77,8 @@ fn packets() -> Vec<Sent> {
             content: Content::File { coding, sha256: Some([7; 32]) },
             leaves: [].into(),
             attributes: Attributes::default(),
+            compressed: None,
+            md5: None,
         }],
         removed: Vec::new(),
     };
@@ -158,7 +158,7 @@ fn capture(packets: &[Sent]) -> Vec<u8> {
 }
 
 /// A file that is removed when it is dropped.
-struct Capture(PathBuf);
+pub(crate) struct Capture(PathBuf);
 
 impl Drop for Capture {
     fn drop(&mut self) {
@@ -166,11 +166,19 @@ impl Drop for Capture {
     }
 }
 
+/// A capture of packets in a file of that name.
+pub(crate) fn saved(name: &str, packets: &[Sent]) -> Capture {
+    let name = format!("layercast-{name}-{}.pcap", std::process::id());
+    let file = Capture(std::env::temp_dir().join(name));
+    fs::write(&file.0, capture(packets)).unwrap();
+    file
+}
+
 /// Fields of every packet, as the dissector prints them: numbers in decimal, bytes in hexadecimal.
-fn dissected(file: &Capture, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+pub(crate) fn dissected(file: &Capture, fields: &[&str], arguments: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(&file.0).args(["-d", &format!("udp.port=={PORT},alc"), "-T", "fields"]);
-    command.args(fields.iter().flat_map(|field| ["-e", field]));
+    command.args(arguments).args(fields.iter().flat_map(|field| ["-e", field]));
     match command.output() {
         Ok(done) => {
             assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -184,7 +192,7 @@ fn dissected(file: &Capture, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     }
 }
 
-fn number(text: &str) -> u64 {
+pub(crate) fn number(text: &str) -> u64 {
     let hex = text.strip_prefix("0x").map(|hex| u64::from_str_radix(hex, 16).unwrap());
     hex.unwrap_or_else(|| text.parse().unwrap_or_else(|_| panic!("{text:?} is not a number")))
 }
@@ -192,9 +200,7 @@ fn number(text: &str) -> u64 {
 #[test]
 fn wireshark_reads_our_packets_as_alc() {
     let packets = packets();
-    let name = format!("layercast-dissector-{}.pcap", std::process::id());
-    let file = Capture(std::env::temp_dir().join(name));
-    fs::write(&file.0, capture(&packets)).unwrap();
+    let file = saved("dissector", &packets);
     let fields = [
         "frame.protocols",
         "alc.version",
@@ -210,7 +216,7 @@ fn wireshark_reads_our_packets_as_alc() {
         "_ws.malformed",
         "_ws.expert.message",
     ];
-    let Some(lines) = dissected(&file, &fields) else { return };
+    let Some(lines) = dissected(&file, &fields, &[]) else { return };
     assert_eq!(lines.len(), packets.len());
     for (line, packet) in lines.iter().zip(&packets) {
         let [protocols, version, cci, tsi, toi, codepoint, close, fdt, block, esi, kinds, malformed, expert] =
@@ -243,9 +249,7 @@ fn wireshark_finds_fault_with_a_cut_packet() {
     let mut packets = packets();
     packets.truncate(1);
     packets[0].bytes.truncate(30);
-    let name = format!("layercast-dissector-cut-{}.pcap", std::process::id());
-    let file = Capture(std::env::temp_dir().join(name));
-    fs::write(&file.0, capture(&packets)).unwrap();
-    let Some(lines) = dissected(&file, &["_ws.malformed", "_ws.expert.message"]) else { return };
+    let file = saved("dissector-cut", &packets);
+    let Some(lines) = dissected(&file, &["_ws.malformed", "_ws.expert.message"], &[]) else { return };
     assert!(lines[0].iter().any(|field| !field.is_empty()), "{lines:?}");
 }

@@ -1,0 +1,47 @@
+//! Hashes of files.
+
+use md5::Digest as _;
+
+use super::Sha256;
+
+/// The MD5 of a file, as other sources give it (RFC 6726, section 3.4.2). It finds damage, not forgery.
+pub type Md5 = [u8; 16];
+
+/// The hashes of a content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digests {
+    /// Its SHA-256.
+    pub sha256: Sha256,
+    /// Its MD5, if that was asked for.
+    pub md5: Option<Md5>,
+}
+
+/// Computes the hashes of a content part by part.
+#[derive(Clone, Debug)]
+pub struct Hasher {
+    sha256: sha2::Sha256,
+    md5: Option<md5::Md5>,
+}
+
+impl Hasher {
+    /// A hasher of nothing yet, with MD5 or without.
+    pub fn new(has_md5: bool) -> Hasher {
+        Hasher { sha256: sha2::Sha256::new(), md5: has_md5.then(md5::Md5::new) }
+    }
+
+    /// Adds a part.
+    pub fn update(&mut self, part: &[u8]) {
+        self.sha256.update(part);
+        if let Some(md5) = &mut self.md5 {
+            md5.update(part);
+        }
+    }
+
+    /// The hashes of all parts.
+    pub fn finish(&self) -> Digests {
+        Digests {
+            sha256: self.sha256.clone().finalize().into(),
+            md5: self.md5.clone().map(|md5| md5.finalize().into()),
+        }
+    }
+}
