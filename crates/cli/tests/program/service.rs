@@ -26,7 +26,7 @@ fn wait_for(what: &str, is_there: impl Fn() -> bool) {
 /// The first symbol that a state names for the first block of its first file.
 fn reached(state: &Path) -> u32 {
     let text = fs::read_to_string(state).unwrap_or_default();
-    let line = text.lines().nth(1).filter(|line| line.starts_with("file ")).unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("file ")).unwrap_or_default();
     let symbols = line.split(' ').nth(7).and_then(|symbols| symbols.split(',').next());
     symbols.and_then(|symbol| symbol.parse().ok()).unwrap_or(0)
 }
