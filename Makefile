@@ -13,11 +13,12 @@ SKIPPED := $(abspath $(TARGET))/skipped.txt
 # A protocol outside of the tree, in a workspace of its own.
 OUTSIDE := examples/outside/Cargo.toml
 OUT ?= results
-# The transport, the fuzzing of its readers, and the emulator need Linux.
-WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz --exclude layercast-emulator)
+# The transport, the fuzzing of its readers, the emulator and the trials need Linux.
+WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz --exclude layercast-emulator --exclude layercast-trials)
 
 include tools/pgo.mk
 include packaging/package.mk
+include tools/trials.mk
 
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:

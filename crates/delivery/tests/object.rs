@@ -101,7 +101,7 @@ fn rights_of_other_users_are_not_taken() {
 const ZLIB: Option<ContentEncoding> = Some(ContentEncoding::Zlib);
 
 fn part_of(fdt: Fdt, fti: Fti) -> Part {
-    Part { toi: 0, codepoint: FEC_NO_CODE, fdt: Some(fdt), encoding: ZLIB, fti: Some(fti) }
+    Part { tsi: 1, toi: 0, codepoint: FEC_NO_CODE, fdt: Some(fdt), encoding: ZLIB, fti: Some(fti) }
 }
 
 /// What other sources write: FEC attributes at the instance, absolute URIs, MD5, compression, unknown encodings.

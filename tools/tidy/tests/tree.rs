@@ -52,6 +52,16 @@ const FLOORS: &[(&str, &[&str])] = &[
         "layercast-fuzz",
         &["layercast-core", "layercast-protocols", "layercast-delivery", "layercast-laboratory"],
     ),
+    (
+        "layercast-trials",
+        &[
+            "layercast-core",
+            "layercast-protocols",
+            "layercast-simulator",
+            "layercast-delivery",
+            "layercast-emulator",
+        ],
+    ),
     ("layercast-tidy", &[]),
 ];
 

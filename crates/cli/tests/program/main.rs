@@ -13,6 +13,8 @@ mod emulated;
 mod explain;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod first_steps;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod flute;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;

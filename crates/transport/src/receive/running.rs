@@ -55,8 +55,9 @@ pub(super) struct Running<'a> {
     reports: Option<ReceptionReports>,
     /// The number by which this receiver reports.
     pub(super) number: NonZeroU64,
-    /// Other sources on the session's groups that were reported.
+    /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
     strangers: Vec<IpAddr>,
+    reported: usize,
     /// That the base layer is too fast was reported.
     warned_of_base: bool,
 }
@@ -79,6 +80,7 @@ impl<'a> Running<'a> {
             number: NonZeroU64::new(options.seed.unwrap_or_else(crate::random_seed))
                 .unwrap_or(NonZeroU64::MIN),
             strangers: Vec::new(),
+            reported: 0,
             warned_of_base: false,
         }
     }
@@ -88,6 +90,8 @@ impl<'a> Running<'a> {
         self.completions = Completions::default();
         let reports = || ReceptionReports::new(found.session.tsi, self.number);
         self.reports = (!self.options.silent).then(reports);
+        self.strangers.clear();
+        self.reported = 0;
         self.reception.follow();
         self.reception.begin(found.number, &found.instance).map_err(|error| self.failed(error))
     }
@@ -272,9 +276,10 @@ impl<'a> Running<'a> {
         let (group, source) = (host.session().group, host.session().source);
         // A session that is silent as well is followed soon.
         if self.following.silent_for(host.clock().now()) < RECENT {
-            for from in std::mem::take(&mut self.strangers) {
+            for &from in self.strangers.iter().skip(self.reported) {
                 say(&ReceiveEvent::Notice(&Notice::OtherSession { from, group, source }));
             }
+            self.reported = self.strangers.len();
         }
         if !self.warned_of_base
             && let Some(notice) = overload::of(host)

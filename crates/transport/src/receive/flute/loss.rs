@@ -70,8 +70,14 @@ mod tests {
         for _ in 0..2 {
             for number in 0..300u32 {
                 let id = PayloadId::new((number % 3) as u8, number / 3).map(PayloadId::to_bytes);
-                let part =
-                    Part { toi: 1 << 100, codepoint: FEC_RAPTORQ, fdt: None, encoding: None, fti: None };
+                let part = Part {
+                    tsi: 1,
+                    toi: 1 << 100,
+                    codepoint: FEC_RAPTORQ,
+                    fdt: None,
+                    encoding: None,
+                    fti: None,
+                };
                 if (number / 3).is_multiple_of(2) {
                     loss.observe(now, &part, &id.unwrap_or_default());
                 }

@@ -1,0 +1,45 @@
+//! `layercast-trials NAME`: hardships for whole programs. `docs/trials.md` has their results.
+
+#[cfg(target_os = "linux")]
+fn main() -> anyhow::Result<()> {
+    use clap::{Parser, Subcommand};
+    use layercast_trials::peers;
+    use layercast_trials::trial::{forged, kills, losses, soak, storm};
+
+    #[derive(Parser)]
+    #[command(about = "Hardships for whole programs, as root in emulated networks")]
+    struct Arguments {
+        #[command(subcommand)]
+        trial: Trial,
+    }
+
+    #[derive(Subcommand)]
+    enum Trial {
+        /// Hostile packets to the receiver's groups and the source's port, while a file is sent.
+        Hostile(storm::Options),
+        /// Kills of the sender or the receiver at random moments.
+        Kills(kills::Options),
+        /// Forged packets from the source's address, against a group key.
+        Forged(forged::Options),
+        /// Losses, many files, receivers of different rates.
+        Losses(losses::Options),
+        /// Hostile packets at the readers and state machines themselves, without a network.
+        Soak(soak::Options),
+        /// The same faults for other tools.
+        Peers(peers::Options),
+    }
+
+    match Arguments::parse().trial {
+        Trial::Hostile(options) => storm::run(&options),
+        Trial::Kills(options) => kills::run(&options),
+        Trial::Forged(options) => forged::run(&options),
+        Trial::Losses(options) => losses::run(&options),
+        Trial::Soak(options) => soak::run(&options),
+        Trial::Peers(options) => peers::run(&options),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("The trials need Linux.");
+}

@@ -1,0 +1,73 @@
+//! Each trial in brief. They use the release build of the command, since a debug build makes repair symbols slowly.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::path::{Path, PathBuf};
+
+use layercast_emulator::Error;
+use layercast_testkit::{Missing, skip};
+use layercast_trials::peers;
+use layercast_trials::trial::{forged, kills, losses, soak, storm};
+
+fn out() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("trials")
+}
+
+/// The command, where there is one and the system permits what trials need.
+fn program(needs_hosts: bool) -> Option<PathBuf> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let program = target.join("release/layercast");
+    if !program.exists() {
+        skip(Missing::Release, format!("there is no {}: `make build`", program.display()));
+        return None;
+    }
+    let made = layercast_emulator::Emulation::new(
+        layercast_simulator::Network::new(),
+        Vec::new(),
+        layercast_emulator::Options::default(),
+        1,
+    );
+    match made {
+        Err(error @ (Error::Rights { .. } | Error::Tun { .. })) if needs_hosts => {
+            skip(Missing::Netns, error);
+            None
+        }
+        _ => Some(program),
+    }
+}
+
+#[test]
+fn hostile_packets_change_nothing() {
+    let Some(program) = program(true) else { return };
+    storm::run(&storm::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn transfers_survive_kills() {
+    let Some(program) = program(false) else { return };
+    kills::run(&kills::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn forged_packets_cost_little() {
+    let Some(program) = program(true) else { return };
+    forged::run(&forged::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn files_arrive_over_a_lossy_link() {
+    let Some(program) = program(true) else { return };
+    losses::run(&losses::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn faults_are_given_to_a_tool() {
+    let Some(program) = program(true) else { return };
+    peers::run(&peers::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn hostile_packets_are_nothing_to_state_machines() {
+    soak::run(&soak::Options::brief(out())).unwrap();
+}
