@@ -3,11 +3,11 @@
 //! The host passes packets of the session ([`Reception::packet`]), and calls [`Reception::work`] between them, which
 //! compares hashes a part at a time. An object is moved to its path only when its hash is right.
 
+mod event;
 mod object;
 mod unpacking;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io;
 use std::sync::Arc;
 
 use crate::disk::{Disk, Found};
@@ -23,7 +23,7 @@ use crate::placing::{OWN_FOLDER, identity, remove_partial, unpacked_name};
 use crate::security::keys::PublicKey;
 use object::Object;
 
-pub use object::ObjectError;
+pub use event::{DiskError, ObjectError, ReceptionEvent, ReceptionProgress, ReceptionSettings};
 
 /// The maximum number of objects, and of bytes in their paths.
 const OBJECTS_MAX: usize = 1 << 18;
@@ -33,94 +33,6 @@ const EVENTS_MAX: usize = 1 << 16;
 
 /// The maximum number of reasons why instances cannot be used that are reported.
 const REJECTIONS_MAX: usize = 8;
-
-/// What a receiver may do to its folder.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReceptionSettings {
-    /// Files of the same path and other content are replaced.
-    pub replace: bool,
-    /// Files that the source removes or no longer has are removed, if a receiver put them there ([`Placed`]).
-    pub mirror: bool,
-}
-
-/// What happened to an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReceptionEvent {
-    /// A long object continues with symbols of an earlier receiver.
-    Resumed {
-        /// Its path.
-        path: String,
-        /// Symbols present.
-        held: u64,
-        /// Symbols needed.
-        needed: u64,
-    },
-    /// Symbols of an object are not recorded, so that a later receiver could not resume.
-    NotRecorded {
-        /// Its path.
-        path: String,
-    },
-    /// An object is in its place.
-    Complete {
-        /// Its path.
-        path: String,
-        /// Its length.
-        length: u64,
-    },
-    /// A file with this content was in its place already.
-    Present {
-        /// Its path.
-        path: String,
-    },
-    /// An object was complete and had a wrong hash; its reception starts again.
-    WrongHash {
-        /// Its path.
-        path: String,
-    },
-    /// An object cannot be received.
-    Failed {
-        /// Its path.
-        path: String,
-        /// Why.
-        reason: ObjectError,
-    },
-    /// The source removed an object.
-    Removed {
-        /// Its path.
-        path: String,
-    },
-    /// An instance of the table cannot be used.
-    Rejected(InstanceError),
-}
-
-/// Why reception cannot go on.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {path}: {source}")]
-pub struct DiskError {
-    /// The object's path.
-    pub path: String,
-    /// The disk's error.
-    pub source: io::Error,
-}
-
-/// How far a reception is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReceptionProgress {
-    /// Objects of the session that are known.
-    pub objects: usize,
-    /// Objects in their place.
-    pub complete: usize,
-    /// Objects that cannot be received.
-    pub failed: usize,
-    /// The bytes of all of them.
-    pub bytes: u64,
-    /// The least number of symbols that they need.
-    pub needed: u64,
-    /// How many of these are present.
-    pub held: u64,
-    /// Whether more objects may follow.
-    pub is_open: bool,
-}
 
 /// The objects of a session at a receiver.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ pub struct LayerClocks {
 
 impl Default for LayerClocks {
     fn default() -> Self {
-        LayerClocks::with_longest_lag(Duration::from_secs(1))
+        LayerClocks::with_longest_lag(Duration::from_ms(100))
     }
 }
 

@@ -1,16 +1,15 @@
 //! An object at a receiver.
 
-use core::fmt;
 use std::io;
 
+use super::event::{ObjectError, TRIES};
 use super::unpacking::{Unpacked, Unpacking};
 use super::{ReceptionEvent, ReceptionSettings};
 use crate::disk::{Disk, DiskFile, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
 use crate::object::{
-    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, NameError, Reassembly,
-    SymbolOutcome, TableError,
+    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, SymbolOutcome,
 };
 use crate::packet::PayloadId;
 use crate::placing::{
@@ -20,56 +19,6 @@ use crate::placing::{
 
 /// The memory for short objects that are not complete. Beyond it they are partial files too.
 const MEMORY_MAX: u64 = 32 << 20;
-/// The number of attempts for an object whose hash is wrong.
-const TRIES: u32 = 3;
-
-/// Why an object cannot be received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ObjectError {
-    /// Its path is not safe.
-    Name(NameError),
-    /// A file of other content is at its path, and may not be replaced.
-    Exists,
-    /// A folder, a link or a device is at its path, or in place of a folder above.
-    InTheWay,
-    /// Its hash was wrong several times.
-    Hash,
-    /// The disk refuses it.
-    Disk(io::ErrorKind),
-    /// Its entry in the table describes a file that this receiver cannot take.
-    Table(TableError),
-}
-
-impl ObjectError {
-    pub(super) fn of(error: &io::Error) -> ObjectError {
-        match error.kind() {
-            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory => {
-                ObjectError::InTheWay
-            }
-            kind => ObjectError::Disk(kind),
-        }
-    }
-}
-
-impl fmt::Display for ObjectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ObjectError::Name(reason) => write!(f, "its path is not safe: {reason}"),
-            ObjectError::Exists => {
-                write!(f, "a file of other content is there already: move it, or replace it with --replace")
-            }
-            ObjectError::InTheWay => {
-                write!(f, "a folder, a link or a file that is not a folder is in its place: move it away")
-            }
-            ObjectError::Hash => write!(
-                f,
-                "its hash is wrong ({TRIES} tries): another source may be sending to the group, or the file changed"
-            ),
-            ObjectError::Disk(kind) => write!(f, "the disk refuses it: {kind}"),
-            ObjectError::Table(reason) => write!(f, "it is of a kind that is not supported: {reason}"),
-        }
-    }
-}
 
 #[derive(Debug)]
 enum State<F> {

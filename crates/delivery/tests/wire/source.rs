@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use layercast_core::contract::{Action, Endpoint, Estimates, Header as _, Input, Payload, Target};
+use layercast_core::contract::{
+    Action, Endpoint, Estimates, Header as _, Host, Input, Payload, Send, Target, TraceEvent, drive,
+};
 use layercast_core::family::{AnyHeader as _, AnyProtocol as _};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
@@ -144,6 +146,33 @@ pub(crate) fn packets(session: &Session, length: Duration, is_protected: bool) -
         packets.push(packet);
     }
     packets
+}
+
+/// The packets of a source that its machine stops for three seconds, after ten of twenty: when, and on which channel. It
+/// has no receivers.
+pub(crate) fn stalled(session: &Session) -> Vec<(Time, Channel)> {
+    let source = session.protocol.source(session.plan.clone(), Stream::new(1, "source"));
+    let mut recording = Recording { source, now: Time::ZERO, sent: Vec::new() };
+    let at = |s| Time::ZERO + Duration::from_secs(s);
+    let mut deadline = drive(&mut recording, Time::ZERO, Input::Start, &mut Nobody);
+    while let Some(due) = deadline.filter(|&due| due < at(20)) {
+        let now = if due >= at(10) { due.max(at(13)) } else { due };
+        deadline = drive(&mut recording, now, Input::Timer, &mut Nobody);
+    }
+    recording.sent.iter().map(|&(at, channel, ..)| (at, channel)).collect()
+}
+
+/// A host that does nothing.
+struct Nobody;
+
+impl Host<Header> for Nobody {
+    fn send(&mut self, _: Send<Header>) {}
+
+    fn join(&mut self, _: Channel) {}
+
+    fn leave(&mut self, _: Channel) {}
+
+    fn trace(&mut self, _: TraceEvent) {}
 }
 
 /// The files of a source.

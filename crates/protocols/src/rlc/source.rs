@@ -13,7 +13,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Pacer, Rate, Time, WireSeq};
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
-const LONGEST_LAG: Duration = Duration::from_secs(1);
+const LONGEST_LAG: Duration = Duration::from_ms(100);
 
 /// The source of an RLC session.
 #[derive(Clone, Debug)]

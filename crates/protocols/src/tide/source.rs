@@ -13,7 +13,7 @@ use layercast_kit::feedback::{EchoQueue, TokenBucket, Waiting};
 use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
-const LONGEST_LAG: Duration = Duration::from_secs(1);
+const LONGEST_LAG: Duration = Duration::from_ms(100);
 
 /// Reports a second that are answered at most.
 const REPORTS_PER_S: f64 = 50.0;

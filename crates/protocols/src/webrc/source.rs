@@ -12,7 +12,7 @@ use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
-const LONGEST_LAG: Duration = Duration::from_secs(1);
+const LONGEST_LAG: Duration = Duration::from_ms(100);
 
 /// The source of a WEBRC session.
 #[derive(Clone, Debug)]
