@@ -125,7 +125,7 @@ impl<D: Disk> Reception<D> {
     /// Opens the record of the files that it may remove. Without this it is opened when it is needed.
     ///
     /// # Errors
-    /// The disk's error; [`io::ErrorKind::ResourceBusy`] if another receiver keeps this folder.
+    /// The disk's error; [`std::io::ErrorKind::ResourceBusy`] if another receiver keeps this folder.
     pub fn open_record(&mut self) -> Result<&mut Placed<D::File>, DiskError> {
         let path = || OWN_FOLDER.to_owned();
         let placed = match self.placed.take() {

@@ -14,7 +14,8 @@ pub(super) const TRIES: u32 = 3;
 pub struct ReceptionSettings {
     /// Files of the same path and other content are replaced.
     pub replace: bool,
-    /// Files that the source removes or no longer has are removed, if a receiver put them there ([`Placed`]).
+    /// Files that the source removes or no longer has are removed, if a receiver put them there
+    /// ([`Placed`](crate::placed::Placed)).
     pub mirror: bool,
 }
 
