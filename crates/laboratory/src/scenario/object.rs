@@ -11,8 +11,10 @@ use layercast_core::units::{DataSize, Size};
 const HEADERS: u32 = 28 + (MAX_FRAME - LONG_CCI) as u32 + 4;
 /// Symbols are multiples of this many bytes, as RFC 6330 (section 4.4.1.2) recommends.
 const ALIGNMENT: u32 = 4;
-/// The source symbols of a block at most, as long as there are fewer than [`MOST_BLOCKS`].
-const BLOCK_SYMBOLS: u64 = 1024;
+/// The source symbols of a block at most, as long as there are fewer than [`FEW_BLOCKS`], and as long as there are fewer
+/// than [`MOST_BLOCKS`].
+const BLOCK_SYMBOLS: std::ops::RangeInclusive<u64> = 1024..=4096;
+const FEW_BLOCKS: u64 = 16;
 /// The most source blocks of an object (RFC 6330, section 3.3.2).
 const MOST_BLOCKS: u64 = 255;
 /// The most source symbols of a block (RFC 6330, section 5.1.2).
@@ -56,7 +58,9 @@ impl ObjectPlan {
     /// How many blocks those symbols are in.
     #[must_use]
     pub fn blocks(&self, packet: Size) -> u64 {
-        self.source_symbols(packet).div_ceil(BLOCK_SYMBOLS).min(MOST_BLOCKS)
+        let symbols = self.source_symbols(packet);
+        let block = (symbols / FEW_BLOCKS).clamp(*BLOCK_SYMBOLS.start(), *BLOCK_SYMBOLS.end());
+        symbols.div_ceil(block).min(MOST_BLOCKS)
     }
 
     /// How many packets a receiver needs: the symbols and what each block takes beyond them, or the symbols
