@@ -1,11 +1,11 @@
 //! A record of the symbols that a partial file holds, so that another receiver can continue with it.
 //!
 //! ```text
-//!   0  LCSYMS02
+//!   0  LCSYMS03
 //!   8  the object's identity (32)
-//!  40  records: 1, payload id (32), checksum                   a source symbol is in the partial file
-//!               2, payload id (32), encoding symbol, checksum  a repair symbol
-//!               3, payload id (32), checksum                   the whole block is in the partial file
+//!  40  records: 1, payload id (32), checksum                a source symbol is in the partial file
+//!               2, payload id (32), number (32), checksum   a repair symbol is in the place of this source symbol
+//!               3, payload id (32), checksum                the whole block is in the partial file
 //! ```
 //!
 //! The checksum is the CRC-32 of the record before it. Records are appended after the partial file was written. After
@@ -18,12 +18,13 @@ use crate::disk::DiskFile;
 use crate::object::{Coding, Reassembly, SymbolOutcome};
 use crate::packet::PayloadId;
 
-const MAGIC: &[u8; 8] = b"LCSYMS02";
+const MAGIC: &[u8; 8] = b"LCSYMS03";
 const HEADER: usize = 40;
 const SOURCE: u8 = 1;
 const REPAIR: u8 = 2;
 const BLOCK: u8 = 3;
 const CHECKSUM: usize = 4;
+const PLACE: usize = 4;
 /// Records are written when there are this many bytes of them, or when the receiver asks.
 const BUFFER: usize = 1 << 14;
 /// How much is read at once.
@@ -70,16 +71,12 @@ impl<F: DiskFile> Journal<F> {
     ///
     /// # Errors
     /// The disk's error.
-    pub fn resume<G: DiskFile>(
-        file: F,
-        coding: Coding,
-        reassembly: &mut Reassembly<G>,
-    ) -> io::Result<Journal<F>> {
+    pub fn resume<G: DiskFile>(file: F, reassembly: &mut Reassembly<G>) -> io::Result<Journal<F>> {
         let length = file.length()?;
         let (mut end, mut read) = (HEADER as u64, HEADER as u64);
         let mut room = Vec::new();
         loop {
-            let used = restore(&room, coding, reassembly)?;
+            let used = restore(&room, reassembly);
             end += used as u64;
             room.drain(..used);
             let more = usize::try_from(length.saturating_sub(read)).unwrap_or(READ).min(READ);
@@ -100,32 +97,23 @@ impl<F: DiskFile> Journal<F> {
     ///
     /// # Errors
     /// The disk's error.
-    pub fn record(
-        &mut self,
-        id: PayloadId,
-        symbol: &[u8],
-        coding: Coding,
-        outcome: SymbolOutcome,
-    ) -> io::Result<()> {
-        let is_source = match coding {
-            Coding::RaptorQ(oti) => id.esi() < oti.block_symbols(id.block),
-            Coding::NoCode(_) => true,
-        };
-        let kind = match (outcome, coding) {
-            (SymbolOutcome::New, _) if is_source => SOURCE,
-            (SymbolOutcome::BlockComplete, Coding::NoCode(_)) => SOURCE,
-            (SymbolOutcome::New, _) => REPAIR,
-            (SymbolOutcome::BlockComplete, Coding::RaptorQ(_)) => BLOCK,
-            (SymbolOutcome::Needless | SymbolOutcome::Refused, _) => return Ok(()),
-        };
-        self.append(kind, id, if kind == REPAIR { symbol } else { &[] })
+    pub fn record(&mut self, id: PayloadId, coding: Coding, outcome: SymbolOutcome) -> io::Result<()> {
+        match (outcome, coding) {
+            (SymbolOutcome::New, _) | (SymbolOutcome::BlockComplete, Coding::NoCode(_)) => {
+                self.append(SOURCE, id, &[])
+            }
+            (SymbolOutcome::InPlaceOf(place), _) => self.append(REPAIR, id, &place.to_be_bytes()),
+            (SymbolOutcome::BlockComplete, Coding::RaptorQ(_)) => self.append(BLOCK, id, &[]),
+            // What is in memory alone is gone with this receiver.
+            (SymbolOutcome::Surplus | SymbolOutcome::Needless | SymbolOutcome::Refused, _) => Ok(()),
+        }
     }
 
-    fn append(&mut self, kind: u8, id: PayloadId, symbol: &[u8]) -> io::Result<()> {
+    fn append(&mut self, kind: u8, id: PayloadId, place: &[u8]) -> io::Result<()> {
         let start = self.buffer.len();
         self.buffer.push(kind);
         self.buffer.extend_from_slice(&id.to_bytes());
-        self.buffer.extend_from_slice(symbol);
+        self.buffer.extend_from_slice(place);
         let checksum = crc32fast::hash(self.buffer.get(start..).unwrap_or_default());
         self.buffer.extend_from_slice(&checksum.to_be_bytes());
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
@@ -176,13 +164,13 @@ impl<F: DiskFile> Journal<F> {
 }
 
 /// Applies the records at the start of `bytes`; returns the length of those that are whole and make sense.
-fn restore<G: DiskFile>(bytes: &[u8], coding: Coding, reassembly: &mut Reassembly<G>) -> io::Result<usize> {
+fn restore<G: DiskFile>(bytes: &[u8], reassembly: &mut Reassembly<G>) -> usize {
     let mut used = 0;
     while let Some(rest) = bytes.get(used..)
         && let Some(&[kind, i3, i2, i1, i0]) = rest.first_chunk()
     {
         let id = PayloadId::from_bytes([i3, i2, i1, i0]);
-        let body = 5 + if kind == REPAIR { coding.symbol_size() } else { 0 };
+        let body = 5 + if kind == REPAIR { PLACE } else { 0 };
         let Some((record, checksum)) = rest.get(..body + CHECKSUM).map(|whole| whole.split_at(body)) else {
             break;
         };
@@ -192,10 +180,9 @@ fn restore<G: DiskFile>(bytes: &[u8], coding: Coding, reassembly: &mut Reassembl
         let known = match kind {
             SOURCE => reassembly.restore_symbol(id),
             BLOCK => reassembly.restore_block(id.block),
-            REPAIR => {
-                reassembly.insert(id, record.get(5..).unwrap_or_default())?;
-                true
-            }
+            REPAIR => record
+                .last_chunk()
+                .is_some_and(|place| reassembly.restore_repair(id, u32::from_be_bytes(*place))),
             _ => false,
         };
         if !known {
@@ -203,7 +190,7 @@ fn restore<G: DiskFile>(bytes: &[u8], coding: Coding, reassembly: &mut Reassembl
         }
         used += body + CHECKSUM;
     }
-    Ok(used)
+    used
 }
 
 #[cfg(test)]
@@ -240,7 +227,7 @@ mod tests {
             let id = PayloadId::new(block, esi).expect("an id");
             let symbol = [esi as u8; 8];
             let outcome = reassembly.insert(id, &symbol).expect("a symbol");
-            journal.record(id, &symbol, coding, outcome).expect("a record");
+            journal.record(id, coding, outcome).expect("a record");
         }
         assert_eq!(reassembly.symbols(), (10, 8));
         journal.flush().expect("a record");
@@ -256,18 +243,17 @@ mod tests {
         let mut most = 0;
         for length in HEADER..=whole.len() {
             let mut found = reassembly();
-            let mut journal =
-                Journal::resume(copy(&whole[..length]), coding, &mut found).expect("the record");
+            let mut journal = Journal::resume(copy(&whole[..length]), &mut found).expect("the record");
             let (_, held) = found.symbols();
             assert!(held == most || held == most + 1, "{held} after {most}");
             most = held;
             // What is recorded now follows what is complete.
             let id = PayloadId::new(1, 3).expect("an id");
             let outcome = found.insert(id, &[3; 8]).expect("a symbol");
-            journal.record(id, &[3; 8], coding, outcome).expect("a record");
+            journal.record(id, coding, outcome).expect("a record");
             journal.flush().expect("a record");
             let mut again = reassembly();
-            Journal::resume(journal.file, coding, &mut again).expect("the record");
+            Journal::resume(journal.file, &mut again).expect("the record");
             assert_eq!(again.symbols(), found.symbols());
         }
         assert_eq!(most, 8);
@@ -275,7 +261,7 @@ mod tests {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
             let mut found = reassembly();
-            Journal::resume(copy(&damaged), coding, &mut found).expect("the record");
+            Journal::resume(copy(&damaged), &mut found).expect("the record");
             assert!(found.symbols().1 < 8);
         }
     }
@@ -284,11 +270,10 @@ mod tests {
     fn a_record_that_starts_again_is_empty() {
         let file = copy(&recorded());
         let mut found = reassembly();
-        let coding = Coding::RaptorQ(oti());
-        let mut journal = Journal::resume(file, coding, &mut found).expect("the record");
+        let mut journal = Journal::resume(file, &mut found).expect("the record");
         journal.restart().expect("an empty record");
         let mut again = reassembly();
-        Journal::resume(journal.file, coding, &mut again).expect("the record");
+        Journal::resume(journal.file, &mut again).expect("the record");
         assert_eq!(again.symbols(), (10, 0));
     }
 }

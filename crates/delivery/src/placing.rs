@@ -89,11 +89,7 @@ pub fn open_partial<D: Disk>(
     }
     let mut reassembly = Reassembly::new(coding, file, hashes);
     let journal = record.and_then(|record| {
-        if is_same {
-            Journal::resume(record, coding, &mut reassembly)
-        } else {
-            Journal::create(record, identity)
-        }
+        if is_same { Journal::resume(record, &mut reassembly) } else { Journal::create(record, identity) }
     });
     let (_, resumed) = reassembly.symbols();
     Ok(Partial { coding, reassembly, journal: journal.ok(), resumed })

@@ -524,7 +524,10 @@ fn may_be(entry: &Entry, length: u64) -> bool {
 
 fn count(all: &mut AssemblyCounters, outcome: SymbolOutcome) {
     match outcome {
-        SymbolOutcome::New | SymbolOutcome::BlockComplete => all.useful += 1,
+        SymbolOutcome::New
+        | SymbolOutcome::InPlaceOf(_)
+        | SymbolOutcome::Surplus
+        | SymbolOutcome::BlockComplete => all.useful += 1,
         SymbolOutcome::Needless => all.needless += 1,
         SymbolOutcome::Refused => all.refused += 1,
     }

@@ -1,23 +1,28 @@
 //! Reassembly of a file from symbols.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 
 use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
 
+use super::block::Block;
 use super::{BlockHashes, Oti};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
 
 /// The maximum number of surplus symbols of a block before its repair symbols are discarded. The
 /// probability that a valid block needs three more is one in a million.
-const SURPLUS_MAX: u32 = 64;
+const SURPLUS_MAX: u16 = 64;
 
 /// The outcome of inserting a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolOutcome {
-    /// It was new.
+    /// It was new, and is in its place in the file.
     New,
+    /// It was a new repair symbol, and is in the file in the place of this source symbol.
+    InPlaceOf(u32),
+    /// It was a new repair symbol, and is in memory: its block has enough.
+    Surplus,
     /// It completed its block without decoding or verification.
     BlockComplete,
     /// It was present already, or its block is complete.
@@ -54,26 +59,11 @@ pub struct AssemblyCounters {
     pub forged: u64,
 }
 
-#[derive(Debug, Default)]
-struct Block {
-    /// One bit for each source symbol that is in the file.
-    present: Vec<u64>,
-    source_count: u32,
-    repair_ids: BTreeSet<u32>,
-    /// The repair symbols, one after the other.
-    repair: Vec<u8>,
-    repair_order: Vec<u32>,
-    is_complete: bool,
-    /// It has enough symbols to try to complete it.
-    is_ready: bool,
-    /// It was forged, and its repair symbols alone were thrown away.
-    is_doubted: bool,
-}
-
 /// Reassembles a file from any symbols in any order.
 ///
-/// Source symbols are written to the file at once, so that a receiver without losses decodes and stores
-/// nothing. Repair symbols wait in memory: at most as many as the blocks still miss, and a few more. A block that has
+/// Symbols are written to the file at once: source symbols to their places, so that a receiver without losses decodes
+/// nothing, and repair symbols to the places of source symbols that are missing. A source symbol whose place is taken is
+/// not needed any more than another one, and sources send source symbols first. A block that has
 /// enough symbols is ready; its owner lets it be decoded and verified when there is time ([`Assembly::complete_next`]).
 /// Blocks whose hashes are not known need no verification: with all source symbols they are complete at once.
 #[derive(Debug)]
@@ -106,7 +96,7 @@ impl<F: DiskFile> Assembly<F> {
 
     /// Discards all symbols, for a file whose hash is wrong.
     pub fn restart(&mut self) {
-        self.blocks = (0..self.oti.blocks()).map(|block| Block::new(self.oti.block_symbols(block))).collect();
+        self.blocks = (0..self.oti.blocks()).map(|number| new_block(&self.oti, number)).collect();
         self.complete = 0;
         self.ready.clear();
     }
@@ -118,7 +108,10 @@ impl<F: DiskFile> Assembly<F> {
     pub fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
         let taken = self.sort(id, symbol)?;
         let counter = match taken {
-            SymbolOutcome::New | SymbolOutcome::BlockComplete => &mut self.counters.useful,
+            SymbolOutcome::New
+            | SymbolOutcome::InPlaceOf(_)
+            | SymbolOutcome::Surplus
+            | SymbolOutcome::BlockComplete => &mut self.counters.useful,
             SymbolOutcome::Needless => &mut self.counters.needless,
             SymbolOutcome::Refused => &mut self.counters.refused,
         };
@@ -134,11 +127,27 @@ impl<F: DiskFile> Assembly<F> {
         if id.esi() >= needed {
             return false;
         }
-        if !block.is_complete && !block.contains(id.esi()) {
+        if !block.is_complete {
             block.mark(id.esi());
-            if block.source_count == needed {
+            if block.source_count() == needed {
                 return self.restore_block(id.block);
             }
+        }
+        true
+    }
+
+    /// Notes a repair symbol that the file has already, in the place of a source symbol; false if it cannot be there.
+    pub fn restore_repair(&mut self, id: PayloadId, place: u32) -> bool {
+        let needed = self.oti.block_symbols(id.block);
+        let Some(block) = self.blocks.get_mut(usize::from(id.block)) else { return false };
+        if block.is_complete {
+            return true;
+        }
+        if id.esi() < needed || !block.fill(id.esi(), place) {
+            return false;
+        }
+        if block.held() >= needed {
+            self.make_ready(id.block);
         }
         true
     }
@@ -152,8 +161,7 @@ impl<F: DiskFile> Assembly<F> {
         let needed = self.oti.block_symbols(number);
         let Some(block) = self.blocks.get_mut(usize::from(number)) else { return false };
         if !block.is_complete {
-            block.present.fill(u64::MAX);
-            block.source_count = needed;
+            block.mark_all(needed);
             self.make_ready(number);
         }
         true
@@ -163,7 +171,7 @@ impl<F: DiskFile> Assembly<F> {
     fn finish(&mut self, number: u8) -> bool {
         let Some(block) = self.blocks.get_mut(usize::from(number)) else { return false };
         if !block.is_complete {
-            *block = Block { is_complete: true, ..Block::default() };
+            *block = Block::complete();
             self.complete += 1;
             self.ready.retain(|&ready| ready != number);
         }
@@ -189,23 +197,34 @@ impl<F: DiskFile> Assembly<F> {
         if block.is_complete {
             return Ok(SymbolOutcome::Needless);
         }
-        let is_new = if id.esi() < needed {
+        let outcome = if id.esi() < needed {
+            if block.has_source(id.esi()) || block.is_filled(id.esi()) {
+                return Ok(SymbolOutcome::Needless);
+            }
             let (start, length) = self.oti.position(id.block, id.esi());
-            block.write_source(&self.file, id.esi(), symbol.get(..length).unwrap_or_default(), start)?
-        } else {
-            block.store_repair(id.esi(), symbol)
-        };
-        if !is_new {
+            self.file.write_at(start, symbol.get(..length).unwrap_or_default())?;
+            block.mark(id.esi());
+            SymbolOutcome::New
+        } else if block.has_repair(id.esi()) {
             return Ok(SymbolOutcome::Needless);
-        }
-        if block.source_count >= needed && !self.hashes.are_known() {
+        } else if let Some(place) = block.gap() {
+            let (start, _) = self.oti.position(id.block, place);
+            self.file.write_at(start, symbol)?;
+            block.fill(id.esi(), place);
+            SymbolOutcome::InPlaceOf(place)
+        } else if block.keep(id.esi(), symbol, usize::from(SURPLUS_MAX) + 1) {
+            SymbolOutcome::Surplus
+        } else {
+            return Ok(SymbolOutcome::Needless);
+        };
+        if block.source_count() >= needed && !self.hashes.are_known() {
             self.finish(id.block);
             return Ok(SymbolOutcome::BlockComplete);
         }
-        if block.source_count + block.repair_order.len() as u32 >= needed {
+        if block.held() >= needed {
             self.make_ready(id.block);
         }
-        Ok(SymbolOutcome::New)
+        Ok(outcome)
     }
 
     /// Decodes and verifies the next block that is ready. Its number, and what came of it; none if no block is ready.
@@ -255,8 +274,8 @@ impl<F: DiskFile> Assembly<F> {
         self.counters.forged += 1;
         let needed = self.oti.block_symbols(number);
         let Some(block) = self.blocks.get_mut(usize::from(number)) else { return };
-        if block.is_doubted || block.source_count >= needed {
-            *block = Block::new(needed);
+        if block.is_doubted || block.source_count() >= needed {
+            *block = new_block(&self.oti, number);
         } else {
             block.drop_repair();
             block.is_doubted = true;
@@ -273,17 +292,16 @@ impl<F: DiskFile> Assembly<F> {
         let in_file = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
         self.file.read_at(start, data.get_mut(..in_file).unwrap_or_default())?;
         let fits = |content: &[u8]| self.hashes.fit(number, content.get(..in_file).unwrap_or_default());
-        if block.source_count >= needed {
+        if block.source_count() >= needed {
             return Ok(if fits(&data) { Attempt::Complete } else { Attempt::Forged });
         }
         let packet =
             |esi: u32, symbol: &[u8]| EncodingPacket::new(CoderId::new(number, esi), symbol.to_vec());
-        let held = |&esi: &u32| block.contains(esi);
-        let source = (0..needed)
-            .filter(held)
-            .filter_map(|esi| Some(packet(esi, data.get(esi as usize * size..(esi as usize + 1) * size)?)));
-        let repair = block.repair_order.iter().zip(block.repair.chunks_exact(size));
-        let repair = repair.map(|(&esi, symbol)| packet(esi, symbol));
+        let at = |place: u32| data.get(place as usize * size..(place as usize + 1) * size);
+        let source = (0..needed).filter(|&esi| block.has_source(esi));
+        let source = source.filter_map(|esi| Some(packet(esi, at(esi)?)));
+        let repair = block.repair().filter_map(|(esi, place)| Some(packet(esi, at(place)?)));
+        let repair = repair.chain(block.surplus().map(|(esi, symbol)| packet(esi, symbol)));
         let mut decoder = SourceBlockDecoder::new(number, &oti.for_coder(), data.len() as u64);
         match decoder.decode(source.chain(repair)) {
             Some(decoded) => {
@@ -296,7 +314,7 @@ impl<F: DiskFile> Assembly<F> {
             }
             None => {
                 self.counters.undecodable += 1;
-                if block.source_count + block.repair_order.len() as u32 > needed + SURPLUS_MAX {
+                if block.held() > needed + u32::from(SURPLUS_MAX) {
                     tracing::debug!(block = number, "repair symbols that do not fit together are dropped");
                     block.drop_repair();
                 }
@@ -319,8 +337,7 @@ impl<F: DiskFile> Assembly<F> {
     pub fn symbols(&self) -> (u64, u64) {
         let held = |(number, block): (usize, &Block)| {
             let needed = self.oti.block_symbols(number as u8);
-            let held = block.source_count + block.repair_order.len() as u32;
-            u64::from(if block.is_complete { needed } else { held.min(needed) })
+            u64::from(if block.is_complete { needed } else { block.held().min(needed) })
         };
         (self.oti.symbols(), self.blocks.iter().enumerate().map(held).sum())
     }
@@ -341,45 +358,10 @@ impl<F: DiskFile> Assembly<F> {
     }
 }
 
-impl Block {
-    fn new(symbols: u32) -> Block {
-        Block { present: vec![0; symbols.div_ceil(64) as usize], ..Block::default() }
-    }
-
-    fn drop_repair(&mut self) {
-        self.repair_ids.clear();
-        self.repair_order.clear();
-        self.repair.clear();
-    }
-
-    fn contains(&self, esi: u32) -> bool {
-        self.present.get(esi as usize / 64).is_some_and(|word| word >> (esi % 64) & 1 != 0)
-    }
-
-    /// Writes a source symbol to the file; false if it is present already.
-    fn write_source(&mut self, file: &impl DiskFile, esi: u32, data: &[u8], start: u64) -> io::Result<bool> {
-        if self.contains(esi) {
-            return Ok(false);
-        }
-        file.write_at(start, data)?;
-        self.mark(esi);
-        Ok(true)
-    }
-
-    fn mark(&mut self, esi: u32) {
-        if let Some(word) = self.present.get_mut(esi as usize / 64) {
-            *word |= 1 << (esi % 64);
-        }
-        self.source_count += 1;
-    }
-
-    /// Stores a repair symbol; false if it is present already.
-    fn store_repair(&mut self, esi: u32, symbol: &[u8]) -> bool {
-        let is_new = self.repair_ids.insert(esi);
-        if is_new {
-            self.repair_order.push(esi);
-            self.repair.extend_from_slice(symbol);
-        }
-        is_new
-    }
+fn new_block(oti: &Oti, number: u8) -> Block {
+    let symbols = oti.block_symbols(number);
+    let (start, _) = oti.position(number, 0);
+    // Places that the file has in full.
+    let whole = oti.length().saturating_sub(start) / oti.symbol_size() as u64;
+    Block::new(symbols, u32::try_from(whole).unwrap_or(u32::MAX).min(symbols))
 }

@@ -51,6 +51,14 @@ impl<F: DiskFile> Reassembly<F> {
         }
     }
 
+    /// Notes a repair symbol that the file has already, in the place of a source symbol; false if it cannot be there.
+    pub fn restore_repair(&mut self, id: PayloadId, place: u32) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.restore_repair(id, place),
+            Reassembly::Plain(_) => false,
+        }
+    }
+
     /// Notes a block that the file has already; false if there is no such block.
     pub fn restore_block(&mut self, block: u8) -> bool {
         match self {

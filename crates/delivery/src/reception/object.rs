@@ -213,7 +213,7 @@ impl<F: DiskFile> Object<F> {
                 let outcome = reassembly.insert(id, symbol)?;
                 // Without a record an object can be received all the same.
                 if let Some(record) = journal
-                    && record.record(id, symbol, *coding, outcome).is_err()
+                    && record.record(id, *coding, outcome).is_err()
                 {
                     *journal = None;
                 }
