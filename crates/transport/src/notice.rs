@@ -50,6 +50,11 @@ pub enum Notice {
         /// The length of the outage.
         after: Duration,
     },
+    /// This machine does not keep the session's rates.
+    Late {
+        /// How late packets are on average.
+        mean: Duration,
+    },
     /// The base layer is faster than the path, and there is no lower level.
     BaseTooFast {
         /// The rate of the base layer.
@@ -139,6 +144,7 @@ impl Notice {
             Notice::TurnedAway { .. } => "turned_away",
             Notice::UplinkDown { .. } => "uplink_down",
             Notice::UplinkBack { .. } => "uplink_back",
+            Notice::Late { .. } => "late",
             Notice::BaseTooFast { .. } => "base_too_fast",
             Notice::TableRejected { .. } => "table_rejected",
             Notice::FluteSession { .. } => "flute_session",
@@ -205,6 +211,12 @@ impl fmt::Display for Notice {
             Notice::UplinkBack { after } => {
                 write!(f, "the network takes packets again, after {:.1} s", after.as_secs_f64())
             }
+            Notice::Late { mean } => write!(
+                f,
+                "this machine does not keep the session's rates: packets are {} ms late, and all layers are slower \
+                 than receivers expect, the base layer too; use lower rates or fewer layers",
+                mean.as_millis()
+            ),
             Notice::BaseTooFast { base, arriving, lost } => write!(
                 f,
                 "the base layer, {base}, is faster than this path: {:.0} % of its packets are lost, {arriving} \

@@ -2,6 +2,7 @@
 
 mod files;
 mod follow;
+mod lateness;
 mod neighbours;
 mod scan;
 mod state;
@@ -40,6 +41,7 @@ use layercast_delivery::session::{Session, SessionError, whole_rates};
 pub use files::Files;
 
 use follow::Follower;
+use lateness::Lateness;
 use neighbours::Neighbours;
 use state::Saved;
 use writer::Writer;
@@ -239,6 +241,7 @@ pub fn send(
     let begin = clock.now();
     let mut completed = Completed::default();
     let mut outage = Outage::default();
+    let mut lateness = Lateness::default();
     let mut next_progress = begin + PROGRESS_EVERY;
     host.start(&mut files)?;
     loop {
@@ -273,6 +276,9 @@ pub fn send(
                 announcing.step(&clock);
             }
             turned_away(&mut host, options, say);
+            if let Some(notice) = lateness.look(host.take_lateness()) {
+                say(&SendEvent::Notice(&notice));
+            }
             if let Some(writer) = &mut writer {
                 let notice = writer.look(now, &files, host.packet_numbers_left());
                 host.grant_packet_numbers(writer.granted());

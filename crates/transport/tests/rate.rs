@@ -41,6 +41,32 @@ impl Supply for Full {
     }
 }
 
+/// Symbols that take longer than there is time for them.
+struct Slow;
+
+impl Supply for Slow {
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
+        thread::sleep(StdDuration::from_millis(5));
+        Full.next(channel, now, room)
+    }
+}
+
+fn session(group: Ipv4Addr) -> Session {
+    Session {
+        salt: None,
+        tsi: 1,
+        protocol: "elm".to_owned(),
+        source: Ipv4Addr::LOCALHOST.into(),
+        group: SocketAddr::new(IpAddr::V4(group), 5500),
+        feedback: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9),
+        packet: Size::from_bytes(PACKET),
+        layers: LayerTable::doubling(Rate::from_kbps(800.0), CHANNELS).unwrap(),
+        channels: CHANNELS,
+        agreed: Vec::new(),
+        group_key: None,
+    }
+}
+
 /// The most packets in any window; one with the most begins with a packet.
 fn most(times: &[Time]) -> usize {
     let mut first = 0;
@@ -58,19 +84,7 @@ fn a_source_stays_under_its_rate_in_any_five_seconds() {
     if !works_here() {
         return;
     }
-    let session = Session {
-        salt: None,
-        tsi: 1,
-        protocol: "elm".to_owned(),
-        source: Ipv4Addr::LOCALHOST.into(),
-        group: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 255, 76, 0)), 5500),
-        feedback: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9),
-        packet: Size::from_bytes(PACKET),
-        layers: LayerTable::doubling(Rate::from_kbps(800.0), CHANNELS).unwrap(),
-        channels: CHANNELS,
-        agreed: Vec::new(),
-        group_key: None,
-    };
+    let session = session(Ipv4Addr::new(239, 255, 76, 0));
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
     let sockets: Vec<_> = (0..CHANNELS)
         .map(|channel| open_group(&interface, session.address(Channel(channel)).unwrap(), None).unwrap())
@@ -120,4 +134,24 @@ fn a_source_stays_under_its_rate_in_any_five_seconds() {
         // One more of each layer, as a window may begin with one, and what a delayed source makes up for.
         assert!(most as f64 <= allowed, "layers up to {channel}: {most} packets, {allowed} allowed");
     }
+}
+
+#[test]
+fn a_source_knows_that_it_does_not_keep_its_rates() {
+    if !works_here() {
+        return;
+    }
+    let session = session(Ipv4Addr::new(239, 255, 77, 0));
+    let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
+    let protocol = Protocol::named("elm").unwrap();
+    let mut host = SourceHost::new(&interface, &protocol, session, 0, 1, 1).unwrap();
+    host.start(&mut Slow).unwrap();
+    assert_eq!(host.take_lateness(), Duration::ZERO);
+    // 400 packets a second that take 5 ms each.
+    let until = host.clock().now() + Duration::from_secs(2);
+    while host.clock().now() < until {
+        host.step(until, &mut Slow).unwrap();
+    }
+    let late = host.take_lateness();
+    assert!(late >= Duration::from_ms(20), "{late:?}");
 }

@@ -8,7 +8,7 @@ use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer
 use layercast_core::family::AnyHeader as _;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Time};
+use layercast_core::units::{Duration, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_protocols::registry::{Header, Protocol, Source};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -36,6 +36,8 @@ pub struct SourceHost {
     source: Source,
     inbox: Inbox,
     deadline: Option<Time>,
+    /// How late timers were since this was last asked, and how many there were.
+    late: (Duration, u32),
     completions: VecDeque<(Completion, SocketAddr)>,
     /// None for a protocol that serves any number of receivers.
     admission: Option<Admission>,
@@ -65,7 +67,15 @@ impl SourceHost {
         let send_path = SendPath::new(socket, session);
         let inbox = Inbox::new(2 * MAX_REPORT);
         let admission = protocol.requirements().most_receivers().map(Admission::new);
-        Ok(SourceHost { send_path, source, inbox, deadline: None, completions: VecDeque::new(), admission })
+        Ok(SourceHost {
+            send_path,
+            source,
+            inbox,
+            deadline: None,
+            late: (Duration::ZERO, 0),
+            completions: VecDeque::new(),
+            admission,
+        })
     }
 
     /// The session description, complete.
@@ -81,6 +91,13 @@ impl SourceHost {
     /// The counters.
     pub fn counters(&self) -> &SourceCounters {
         &self.send_path.counters
+    }
+
+    /// How late packets were on average since the last call: more than some milliseconds if this machine does not keep the
+    /// session's rates.
+    pub fn take_lateness(&mut self) -> Duration {
+        let (late, timers) = std::mem::take(&mut self.late);
+        Duration::from_ns(late.as_ns() / u64::from(timers.max(1)))
     }
 
     /// The source's estimates.
@@ -176,7 +193,9 @@ impl SourceHost {
             self.receive_feedback(supply)?;
         }
         let now = self.send_path.clock.now();
-        if self.deadline.is_some_and(|deadline| deadline <= now) {
+        if let Some(deadline) = self.deadline.filter(|&deadline| deadline <= now) {
+            let (late, timers) = self.late;
+            self.late = (late + now.since(deadline), timers.saturating_add(1));
             self.drive_endpoint(now, Input::Timer, supply)?;
         }
         Ok(())
