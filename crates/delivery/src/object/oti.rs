@@ -73,7 +73,7 @@ impl Oti {
             return Err(OtiError::Symbol(symbol));
         }
         let symbols = length.div_ceil(u64::from(symbol)).max(1);
-        let usual = (symbols / FEW_BLOCKS).clamp(*BLOCK_SYMBOLS.start(), *BLOCK_SYMBOLS.end());
+        let usual = symbols.div_ceil(FEW_BLOCKS).clamp(*BLOCK_SYMBOLS.start(), *BLOCK_SYMBOLS.end());
         let blocks = symbols.div_ceil(usual).min(255);
         if symbols.div_ceil(blocks) > u64::from(MAX_BLOCK_SYMBOLS) {
             return Err(OtiError::Length(length));

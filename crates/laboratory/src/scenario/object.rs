@@ -59,7 +59,7 @@ impl ObjectPlan {
     #[must_use]
     pub fn blocks(&self, packet: Size) -> u64 {
         let symbols = self.source_symbols(packet);
-        let block = (symbols / FEW_BLOCKS).clamp(*BLOCK_SYMBOLS.start(), *BLOCK_SYMBOLS.end());
+        let block = symbols.div_ceil(FEW_BLOCKS).clamp(*BLOCK_SYMBOLS.start(), *BLOCK_SYMBOLS.end());
         symbols.div_ceil(block).min(MOST_BLOCKS)
     }
 
@@ -80,15 +80,15 @@ mod tests {
         ObjectPlan { size: DataSize::from_bytes(count * 1_000_000), leave_when_complete: true }
     }
 
-    /// 50 MB are 54 blocks of 1015 or 1016 symbols of 912 bytes.
+    /// 50 MB are 16 blocks of 3426 or 3427 symbols of 912 bytes, and 10 MB 11 of 996 or 997.
     #[test]
     fn a_receiver_needs_two_symbols_more_for_each_block() {
         let packet = Size::from_bytes(1000);
         let object = megabytes(50);
         assert_eq!(ObjectPlan::symbol_bytes(packet), 912);
         assert_eq!(object.source_symbols(packet), 54_825);
-        assert_eq!(object.blocks(packet), 54);
-        assert_eq!(object.packets(packet, false), 54_825 + 108);
+        assert_eq!((object.blocks(packet), megabytes(10).blocks(packet)), (16, 11));
+        assert_eq!(object.packets(packet, false), 54_825 + 32);
         assert_eq!(object.packets(packet, true), 54_825);
     }
 
