@@ -19,7 +19,6 @@ use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::{MemoryDisk, MemoryObjects};
 use layercast_delivery::object::{Coding, Content, sha256};
-use layercast_delivery::packet::Repr;
 use layercast_delivery::reception::{Reception, ReceptionSettings};
 use layercast_delivery::sender::Sender;
 use layercast_protocols::fixed;
@@ -63,17 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let header = Header::Fixed(fixed::Header { layer: Layer(turn), seq: WireSeq(0) });
-        let repr = Repr {
-            fields: header.to_lct().ok_or("no LCT fields")?,
-            tsi: 1,
-            toi: load.toi,
-            close_object: false,
-            codepoint: load.codepoint,
-            fdt: load.fdt,
-            is_compressed: load.is_compressed,
-            fti: load.fti,
-            poll: None,
-        };
+        let repr = load.repr(header.to_lct().ok_or("no LCT fields")?, 1);
         arrived += 1;
         arrived_bytes += load.length as u64;
         table += u64::from(load.toi == 0);

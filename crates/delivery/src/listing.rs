@@ -256,16 +256,19 @@ mod tests {
         parts.map(packet).collect()
     }
 
-    #[test]
-    fn a_log_is_whole_when_all_of_it_came_in_any_order() {
-        let settings = TableSettings {
+    fn empty() -> Catalogue {
+        Catalogue::new(TableSettings {
             symbol: 900,
             expires_s: 1,
             wants_completions: false,
             session: String::new(),
             signer: None,
-        };
-        let mut catalogue = Catalogue::new(settings);
+        })
+    }
+
+    #[test]
+    fn a_log_is_whole_when_all_of_it_came_in_any_order() {
+        let mut catalogue = empty();
         let items: Vec<Item> = (0..300)
             .map(|n| Item {
                 path: format!("file-{n}"),
@@ -302,14 +305,7 @@ mod tests {
 
     #[test]
     fn an_instance_under_another_number_is_not_the_genuine_one() {
-        let settings = TableSettings {
-            symbol: 900,
-            expires_s: 1,
-            wants_completions: false,
-            session: String::new(),
-            signer: None,
-        };
-        let mut catalogue = Catalogue::new(settings);
+        let mut catalogue = empty();
         catalogue.change(&[], &[], true).expect("a catalogue");
         let genuine = &catalogue.instances()[0];
         let forged = Encoded { number: genuine.number + 5, ..genuine.clone() };

@@ -5,6 +5,7 @@
 //! blocks and symbols.
 
 mod assembly;
+mod bits;
 mod block;
 mod block_hashes;
 mod coding;

@@ -14,7 +14,7 @@ use crate::disk::{Disk, Found};
 use crate::journal::Identity;
 use crate::listing::{InstanceError, Listing, ahead};
 use crate::object::{
-    AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, SymbolOutcome, TOI_TABLE, Toi, safe_path,
+    AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, TOI_TABLE, Toi, safe_path,
 };
 use crate::packet::PayloadId;
 use crate::part::Part;
@@ -354,7 +354,7 @@ impl<D: Disk> Reception<D> {
         let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
         let was_busy = !is_new && object.is_busy();
         let outcome = object.insert(id, symbol).map_err(|source| failed(&object.entry.path, source))?;
-        count(&mut self.counters, outcome);
+        self.counters.count(outcome);
         if !was_busy && object.is_busy() {
             self.busy.push_back(identity);
         }
@@ -520,15 +520,4 @@ impl<D: Disk> Reception<D> {
 /// Whether a file of this length may have the content of an entry, which its hash can show.
 fn may_be(entry: &Entry, length: u64) -> bool {
     entry.has_hash() && entry.length() == length
-}
-
-fn count(all: &mut AssemblyCounters, outcome: SymbolOutcome) {
-    match outcome {
-        SymbolOutcome::New
-        | SymbolOutcome::InPlaceOf(_)
-        | SymbolOutcome::Surplus
-        | SymbolOutcome::BlockComplete => all.useful += 1,
-        SymbolOutcome::Needless => all.needless += 1,
-        SymbolOutcome::Refused => all.refused += 1,
-    }
 }

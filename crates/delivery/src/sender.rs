@@ -1,12 +1,12 @@
 //! A source's payload: its objects and its file delivery table, packet by packet.
 
-use layercast_core::lct::LONG_CCI;
+use layercast_core::lct::{LONG_CCI, LctFields};
 use layercast_core::units::{Channel, Size, Time};
 
 use crate::carousel::{Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
 use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
-use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll};
+use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
 
 /// The extensions that only packets of the table have: EXT_FDT, EXT_CENC, EXT_FTI and a poll.
 const TABLE_EXTENSIONS: usize = 24 + Poll::BYTES;
@@ -34,6 +34,14 @@ pub struct Load {
     pub fti: Option<Fti>,
     /// Its length in bytes: FEC payload id and symbol.
     pub length: usize,
+}
+
+impl Load {
+    /// The header of its packet, with the fields of the protocol.
+    pub fn repr(&self, fields: LctFields, tsi: u32) -> Repr {
+        let Load { toi, codepoint, fdt, is_compressed, fti, length: _ } = *self;
+        Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti, poll: None }
+    }
 }
 
 /// Where symbols come from.

@@ -5,7 +5,7 @@ use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::packet::{MAX_HEADER, Repr};
+use layercast_delivery::packet::MAX_HEADER;
 use layercast_delivery::sender::Sender;
 use layercast_protocols::registry::Header;
 
@@ -46,17 +46,7 @@ impl Host<Header> for SourceHost<'_> {
                 }
                 Payload::None | Payload::Stored(_) | Payload::Arrived => Default::default(),
             };
-            let repr = Repr {
-                fields,
-                tsi: self.tsi,
-                toi: load.toi,
-                close_object: false,
-                codepoint: load.codepoint,
-                fdt: load.fdt,
-                is_compressed: load.is_compressed,
-                fti: load.fti,
-                poll: None,
-            };
+            let repr = load.repr(fields, self.tsi);
             let mut head = [0; MAX_HEADER];
             let length = repr.write(&mut head);
             let mut bytes = head.get(..length).unwrap_or_default().to_vec();

@@ -7,14 +7,16 @@ mod running;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use etherparse::{SlicedPacket, TransportSlice};
 use layercast_laboratory::run::Observation;
-use layercast_testkit::{Missing, skip};
+use layercast_testkit::tshark::dissected;
 use pcap_file::pcap::PcapReader;
 use pcap_file::{DataLink, TsResolution};
 use running::{Ran, run_observed};
+
+/// The dissector checks the IP checksum too.
+const CHECKSUM: [&str; 2] = ["-o", "ip.check_checksum:TRUE"];
 
 /// Every kind of packet crosses G-H.
 const SCENARIO: &str = r#"
@@ -122,25 +124,6 @@ fn a_capture_reads_back_and_has_what_the_link_sent() {
     }
 }
 
-/// Fields of every packet as the dissector shows them; none if there is no tshark.
-fn dissected(file: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
-    let mut command = Command::new("tshark");
-    command.arg("-n").arg("-r").arg(file).args(["-d", "udp.port==5500,alc", "-T", "fields"]);
-    command.args(["-o", "ip.check_checksum:TRUE"]);
-    command.args(fields.iter().flat_map(|field| ["-e", field]));
-    match command.output() {
-        Ok(done) => {
-            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-            let lines = String::from_utf8(done.stdout).unwrap();
-            Some(lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
-        }
-        Err(error) => {
-            skip(Missing::Tshark, format!("no tshark here, which would read our captures: {error}"));
-            None
-        }
-    }
-}
-
 /// A connection that agrees on ECN over a queue that marks, and a stream at a constant rate next to it.
 const MARKED: &str = r#"
 name = "marks and datagrams"
@@ -187,8 +170,8 @@ fn marks_are_answered_and_datagrams_shown_in_a_capture() {
         "ip.dsfield.ecn",
         "_ws.malformed",
     ];
-    let reported =
-        ["capture-S-R.pcap", "capture-R-S.pcap"].map(|file| dissected(&directory.join(file), &fields));
+    let reported = ["capture-S-R.pcap", "capture-R-S.pcap"]
+        .map(|file| dissected(&directory.join(file), 5500, &CHECKSUM, &fields));
     let [Some(forward), Some(backward)] = reported else { return };
     assert!(forward.iter().chain(&backward).all(|line| line[7].is_empty()));
     let truth = |text: &str| matches!(text, "1" | "True");
@@ -239,7 +222,7 @@ fn wireshark_finds_no_fault_with_a_capture() {
         while reader.next_packet().is_some() {
             packets += 1;
         }
-        let Some(reported) = dissected(file, &fields) else { return };
+        let Some(reported) = dissected(file, 5500, &CHECKSUM, &fields) else { return };
         assert_eq!(reported.len(), packets);
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         for line in &reported {

@@ -1,5 +1,5 @@
 //! Test help: golden vectors, the check of the endpoint contract, a small driver for whole sessions,
-//! pages that come from code, and the record of tests that cannot run here.
+//! pages that come from code, Wireshark's dissectors, and the record of tests that cannot run here.
 
 pub mod contract;
 pub mod generated;
@@ -7,6 +7,7 @@ pub mod golden;
 pub mod mrg32k3a;
 pub mod pair;
 pub mod skip;
+pub mod tshark;
 
 pub use contract::{Operation, check_endpoint, check_source};
 pub use pair::{Pair, Path, Record, gauge};

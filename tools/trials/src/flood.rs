@@ -34,7 +34,7 @@ pub fn sender(place: &Place) -> Result<UdpSocket> {
     })
 }
 
-/// A socket at a place that hears a group, whoever else does.
+/// A socket at a place that hears a group, as others may at the same time.
 ///
 /// # Errors
 /// The system's error.

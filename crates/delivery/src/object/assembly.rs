@@ -59,6 +59,21 @@ pub struct AssemblyCounters {
     pub forged: u64,
 }
 
+impl AssemblyCounters {
+    /// Counts the outcome of a symbol.
+    pub(crate) fn count(&mut self, outcome: SymbolOutcome) {
+        let counter = match outcome {
+            SymbolOutcome::New
+            | SymbolOutcome::InPlaceOf(_)
+            | SymbolOutcome::Surplus
+            | SymbolOutcome::BlockComplete => &mut self.useful,
+            SymbolOutcome::Needless => &mut self.needless,
+            SymbolOutcome::Refused => &mut self.refused,
+        };
+        *counter += 1;
+    }
+}
+
 /// Reassembles a file from any symbols in any order.
 ///
 /// Symbols are written to the file at once: source symbols to their places, so that a receiver without losses decodes
@@ -106,17 +121,9 @@ impl<F: DiskFile> Assembly<F> {
     /// # Errors
     /// The file's error on writing or reading.
     pub fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
-        let taken = self.sort(id, symbol)?;
-        let counter = match taken {
-            SymbolOutcome::New
-            | SymbolOutcome::InPlaceOf(_)
-            | SymbolOutcome::Surplus
-            | SymbolOutcome::BlockComplete => &mut self.counters.useful,
-            SymbolOutcome::Needless => &mut self.counters.needless,
-            SymbolOutcome::Refused => &mut self.counters.refused,
-        };
-        *counter += 1;
-        Ok(taken)
+        let outcome = self.sort(id, symbol)?;
+        self.counters.count(outcome);
+        Ok(outcome)
     }
 
     /// Notes a source symbol that the file has already, from an earlier assembly; false if there is none of that
@@ -153,7 +160,7 @@ impl<F: DiskFile> Assembly<F> {
     }
 
     /// Notes a block that the file has already, from an earlier assembly; false if there is no such block. It is verified
-    /// again, if its hash is known: the disk may have lost a part of it, and whoever recorded it may not have verified it.
+    /// again, if its hash is known: the disk may have lost a part of it, and the receiver that recorded it may not have verified it.
     pub fn restore_block(&mut self, number: u8) -> bool {
         if !self.hashes.are_known() {
             return self.finish(number);

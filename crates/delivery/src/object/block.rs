@@ -2,22 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Whether a set of numbers, one bit each, has one.
-fn has(bits: &[u64], number: u32) -> bool {
-    bits.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 != 0)
-}
-
-fn put(bits: &mut [u64], number: u32) {
-    if let Some(word) = bits.get_mut(number as usize / 64) {
-        *word |= 1 << (number % 64);
-    }
-}
-
-fn take(bits: &mut [u64], number: u32) {
-    if let Some(word) = bits.get_mut(number as usize / 64) {
-        *word &= !(1 << (number % 64));
-    }
-}
+use super::bits::{has, none_of, put, take};
 
 /// A block. Source symbols are in their places in the file. A repair symbol is in the place of a source symbol that is
 /// missing, so that it needs no memory; until it is decoded a block has as many such places as it lacks symbols.
@@ -44,7 +29,7 @@ pub(super) struct Block {
 impl Block {
     /// A block of so many source symbols without any of them, and with so many places for repair symbols.
     pub(super) fn new(symbols: u32, places: u32) -> Block {
-        let none = vec![0; symbols.div_ceil(64) as usize];
+        let none = none_of(symbols.into());
         Block { places, present: none.clone(), filled: none, ..Block::default() }
     }
 
@@ -65,12 +50,12 @@ impl Block {
 
     /// Whether a source symbol is in the file.
     pub(super) fn has_source(&self, esi: u32) -> bool {
-        has(&self.present, esi)
+        has(&self.present, esi.into())
     }
 
     /// Whether the place of a source symbol has a repair symbol.
     pub(super) fn is_filled(&self, esi: u32) -> bool {
-        has(&self.filled, esi)
+        has(&self.filled, esi.into())
     }
 
     /// Whether it has a repair symbol.
@@ -82,7 +67,7 @@ impl Block {
     pub(super) fn mark(&mut self, esi: u32) {
         if !self.has_source(esi) {
             self.empty(esi);
-            put(&mut self.present, esi);
+            put(&mut self.present, esi.into());
             self.source_count += 1;
         }
     }
@@ -115,9 +100,9 @@ impl Block {
             return false;
         }
         self.empty(place);
-        put(&mut self.filled, place);
+        put(&mut self.filled, place.into());
         if let Some(before) = self.repair.insert(esi, place) {
-            take(&mut self.filled, before);
+            take(&mut self.filled, before.into());
         }
         true
     }
@@ -125,7 +110,7 @@ impl Block {
     /// Removes the repair symbol of a place.
     fn empty(&mut self, place: u32) {
         if self.is_filled(place) {
-            take(&mut self.filled, place);
+            take(&mut self.filled, place.into());
             self.repair.retain(|_, at| *at != place);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::bits::{has, none_of, put};
 use super::{NoCode, SymbolOutcome};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
@@ -26,7 +27,7 @@ impl<F: DiskFile> PlainAssembly<F> {
 
     /// Discards all symbols, for a file whose hash is wrong.
     pub fn restart(&mut self) {
-        self.present = vec![0; self.coding.symbols().div_ceil(64) as usize];
+        self.present = none_of(self.coding.symbols());
         self.held = 0;
     }
 
@@ -59,14 +60,12 @@ impl<F: DiskFile> PlainAssembly<F> {
     }
 
     fn contains(&self, number: u64) -> bool {
-        self.present.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 != 0)
+        has(&self.present, number)
     }
 
     fn mark(&mut self, number: u64) {
-        if let Some(word) = self.present.get_mut((number / 64) as usize) {
-            *word |= 1 << (number % 64);
-            self.held += 1;
-        }
+        put(&mut self.present, number);
+        self.held += 1;
     }
 
     /// Whether the file is complete.

@@ -13,7 +13,7 @@ use layercast_delivery::memory::MemoryObjects;
 use layercast_delivery::object::{Content, sha256};
 use layercast_delivery::packet::{MAX_HEADER, Poll, Repr};
 use layercast_delivery::security::keys::SecretKey;
-use layercast_delivery::sender::{Load, Sender};
+use layercast_delivery::sender::Sender;
 use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::elm;
 use layercast_protocols::elm::header::{Base, Data, TableEntry, WireRate};
@@ -113,15 +113,13 @@ impl Session {
             let now = Time::ZERO + Duration::from_ms(u64::from(self.sent) * 2);
             let mut payload = [0; 1000];
             let load = self.sender.next(Channel(0), now, &mut payload, &mut self.objects).unwrap();
-            let Load { toi, codepoint, fdt, is_compressed, fti, length } = load;
             let fields = (self.header)(self.sent).to_lct().unwrap();
-            let poll = fdt.map(|_| Poll::new(3, 2, 1, 1000));
-            let repr =
-                Repr { fields, tsi: TSI, toi, close_object: false, codepoint, fdt, is_compressed, fti, poll };
+            let poll = load.fdt.map(|_| Poll::new(3, 2, 1, 1000));
+            let repr = Repr { poll, ..load.repr(fields, TSI) };
             let mut header = [0; MAX_HEADER];
             let start = repr.write(&mut header);
             if !lost(self.sent) {
-                let packet = [&header[..start], &payload[..length]].concat();
+                let packet = [&header[..start], &payload[..load.length]].concat();
                 self.receiver.push_data(&packet, crate::begin()).unwrap();
             }
         }

@@ -19,7 +19,7 @@ use layercast_delivery::reception::{
 };
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::security::manifest::ManifestBuilder;
-use layercast_delivery::sender::{Load, Sender};
+use layercast_delivery::sender::Sender;
 use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Header;
@@ -101,20 +101,8 @@ impl Source {
         self.packets += 1;
         let mut room = [0; 1000];
         let load = self.sender.next(Channel(channel), self.now, &mut room, &mut self.objects).unwrap();
-        let Load { toi, codepoint, fdt, is_compressed, fti, length } = load;
         let header = Header::Fixed(fixed::Header { layer: Layer(channel), seq: WireSeq(0) });
-        let repr = Repr {
-            fields: header.to_lct().unwrap(),
-            tsi: 1,
-            toi,
-            close_object: false,
-            codepoint,
-            fdt,
-            is_compressed,
-            fti,
-            poll: None,
-        };
-        (repr, room[..length].to_vec())
+        (load.repr(header.to_lct().unwrap(), 1), room[..load.length].to_vec())
     }
 }
 

@@ -5,7 +5,6 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
-use std::process::Command;
 
 use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Layer, WireSeq};
@@ -18,7 +17,7 @@ use layercast_protocols::elm;
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
 use layercast_protocols::{fixed, flid, rlc, webrc};
-use layercast_testkit::{Missing, skip};
+use layercast_testkit::tshark;
 
 const TSI: u32 = 0x89ab_cdef;
 const PORT: u16 = layercast_core::wire::DATA_PORT;
@@ -174,22 +173,9 @@ pub(crate) fn saved(name: &str, packets: &[Sent]) -> Capture {
     file
 }
 
-/// Fields of every packet, as the dissector prints them: numbers in decimal, bytes in hexadecimal.
+/// Fields of every packet of a capture.
 pub(crate) fn dissected(file: &Capture, fields: &[&str], arguments: &[&str]) -> Option<Vec<Vec<String>>> {
-    let mut command = Command::new("tshark");
-    command.arg("-n").arg("-r").arg(&file.0).args(["-d", &format!("udp.port=={PORT},alc"), "-T", "fields"]);
-    command.args(arguments).args(fields.iter().flat_map(|field| ["-e", field]));
-    match command.output() {
-        Ok(done) => {
-            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-            let lines = String::from_utf8(done.stdout).unwrap();
-            Some(lines.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect())
-        }
-        Err(error) => {
-            skip(Missing::Tshark, format!("no tshark here, which would read our packets: {error}"));
-            None
-        }
-    }
+    tshark::dissected(&file.0, PORT, arguments, fields)
 }
 
 pub(crate) fn number(text: &str) -> u64 {

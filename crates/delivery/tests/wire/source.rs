@@ -217,17 +217,8 @@ impl Files {
             Payload::Next => self.sender.next(channel, at, &mut room, &mut self.objects).unwrap(),
             Payload::None | Payload::Stored(_) | Payload::Arrived => Default::default(),
         };
-        let repr = Repr {
-            fields: header.to_lct().unwrap(),
-            tsi: TSI,
-            toi: load.toi,
-            close_object: false,
-            codepoint: load.codepoint,
-            fdt: load.fdt,
-            is_compressed: load.is_compressed,
-            fti: load.fti,
-            poll: load.fdt.filter(|_| channel == Channel(0)).map(|_| Poll::new(3, 2, 1, 1000)),
-        };
+        let poll = load.fdt.filter(|_| channel == Channel(0)).map(|_| Poll::new(3, 2, 1, 1000));
+        let repr = Repr { poll, ..load.repr(header.to_lct().unwrap(), TSI) };
         let mut head = [0; MAX_HEADER];
         let header = repr.write(&mut head);
         let bytes = [&head[..header], &room[..load.length]].concat();

@@ -211,11 +211,10 @@ impl<S: Supply> SendingHost<'_, S> {
             Payload::Next => Some(self.supply.next(channel, now, back)?),
             Payload::None | Payload::Stored(_) | Payload::Arrived => None,
         };
-        let Load { toi, codepoint, fdt, is_compressed, fti, length } = load.unwrap_or_default();
-        let tsi = send_path.session.tsi;
+        let Load { fdt, length, .. } = load.unwrap_or_default();
         let polling = send_path.collector.as_mut().filter(|_| fdt.is_some() && channel == Channel(0));
         let poll = polling.map(|collector| collector.poll(now));
-        let repr = Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti, poll };
+        let repr = Repr { poll, ..load.unwrap_or_default().repr(fields, send_path.session.tsi) };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
         let whole = (send_path.session.packet.as_bytes() - send_path.session.ip_udp_bytes()) as usize;

@@ -300,7 +300,7 @@ fn tail(lines: &[String]) -> String {
     lines[lines.len().saturating_sub(4)..].join(" / ")
 }
 
-/// The last line that tells of trouble, of the receivers before the sender; else a receiver's last one.
+/// The last line on a failure, of the receivers before the sender; else a receiver's last one.
 fn telling(lines: &[String]) -> String {
     const TROUBLE: [&str; 12] = [
         "error",

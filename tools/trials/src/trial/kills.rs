@@ -65,7 +65,7 @@ struct Run {
     comparison: Comparison,
     status: Option<i32>,
     /// What is next to the state file.
-    beside_state: Vec<String>,
+    next_to_state: Vec<String>,
     seconds: f64,
     /// Packets that were sent while a receiver ran.
     packets: u64,
@@ -74,7 +74,7 @@ struct Run {
 
 impl Run {
     fn is_right(&self) -> bool {
-        self.status == Some(0) && self.comparison.is_exact() && self.beside_state.is_empty()
+        self.status == Some(0) && self.comparison.is_exact() && self.next_to_state.is_empty()
     }
 }
 
@@ -205,9 +205,9 @@ fn transfer(options: &Options, program: &Program, number: u64, most: u32) -> Res
     }
     source.end_within(Duration::from_secs(10))?;
     run.comparison = content::compare(&sent, &into)?;
-    let beside = fs::read_dir(&states)?
+    let found = fs::read_dir(&states)?
         .filter_map(|entry| Some(entry.ok()?.file_name().into_string().unwrap_or_default()));
-    run.beside_state = beside.filter(|name| name != "state").collect();
+    run.next_to_state = found.filter(|name| name != "state").collect();
     run.said = program::said(&receiver);
     Ok(run)
 }

@@ -1,7 +1,7 @@
 //! Hostile packets by the hundred million: at the readers and state machines of receiver and source themselves, without
 //! a network.
 //!
-//! A round is a reception that starts anew. With a group key it must end with the right files, whatever comes between;
+//! A round is a new reception. With a group key it must end with the right files, whatever comes between;
 //! without one, forged packets of the source's own address may prevent that, and what is in place must be right.
 
 mod session;

@@ -16,7 +16,7 @@ use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
 use layercast_delivery::object::{Content, sha256};
 use layercast_delivery::packet::{MAX_HEADER, Poll, Repr};
-use layercast_delivery::sender::{Load, Sender};
+use layercast_delivery::sender::Sender;
 use layercast_delivery::session::{Session, whole_rates};
 use layercast_protocols::registry::{Header, Protocol, Source};
 
@@ -116,15 +116,12 @@ impl RealSource {
             let mut payload = [0; PACKET as usize];
             let load = self.sender.next(channel, self.now, &mut payload, &mut self.objects);
             let load = load.map_err(|error| anyhow!("no packet: {error:?}"))?;
-            let Load { toi, codepoint, fdt, is_compressed, fti, length } = load;
             let fields = header.to_lct().context("no LCT fields")?;
-            let tsi = self.session.tsi;
-            let poll = fdt.map(|_| Poll::new(1, 0, 0, 0));
-            let repr =
-                Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti, poll };
+            let poll = load.fdt.map(|_| Poll::new(1, 0, 0, 0));
+            let repr = Repr { poll, ..load.repr(fields, self.session.tsi) };
             let mut room = [0; MAX_HEADER];
             let start = repr.write(&mut room);
-            take(channel, &[&room[..start], &payload[..length]].concat());
+            take(channel, &[&room[..start], &payload[..load.length]].concat());
         }
         Ok(())
     }
