@@ -1,10 +1,10 @@
 //! What arrives at a receiver until it has a file, with packets lost at random and no network between:
 //!
 //! ```sh
-//! cargo run --release -p layercast-delivery --example overhead -- MEGABYTES LOSS SEED
+//! cargo run --release -p layercast-delivery --example overhead -- MEGABYTES LOSS SEED [SHARE]
 //! ```
 //!
-//! The packets of three channels in the ratio 1:1:2, each of 912 bytes after its LCT header.
+//! With SHARE blocks take turns, each for one in so many of its symbols. The packets of three channels in the ratio 1:1:2, each of 912 bytes after its LCT header.
 
 #![allow(clippy::disallowed_methods, reason = "this measures real time")]
 
@@ -15,6 +15,7 @@ use std::time::{Duration as StdDuration, Instant};
 use layercast_core::family::AnyHeader as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Time, WireSeq};
+use layercast_delivery::carousel::BlockWindow;
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::{MemoryDisk, MemoryObjects};
@@ -29,7 +30,11 @@ const TURNS: [u16; 4] = [0, 2, 1, 2];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [megabytes, loss, seed] = arguments.as_slice() else { return Err("MEGABYTES LOSS SEED".into()) };
+    let (megabytes, loss, seed, share) = match arguments.as_slice() {
+        [megabytes, loss, seed] => (megabytes, loss, seed, None),
+        [megabytes, loss, seed, share] => (megabytes, loss, seed, Some(share.parse()?)),
+        _ => return Err("MEGABYTES LOSS SEED [SHARE]".into()),
+    };
     let (length, loss, seed): (usize, f64, u64) =
         (megabytes.parse::<usize>()? * 1_000_000, loss.parse()?, seed.parse()?);
     let mut stream = Stream::new(seed, "losses");
@@ -42,6 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         signer: None,
     };
     let mut sender = Sender::new(settings, 3);
+    if let Some(share) = share {
+        sender.set_block_window(BlockWindow { all_up_to: 0, share });
+    }
     let file = Some((length as u64, sha256(&bytes)));
     let item = Item { path: "file".into(), file, leaves: Arc::default(), attributes: Attributes::default() };
     let change = sender.change(&[item], &[], true, &|_| Vec::new())?;

@@ -5,45 +5,36 @@
 //! and no two packets get the same one until the 24 bits wrap. So every packet of every channel is useful to every
 //! receiver, and all blocks are complete at about the same time. With one cycle for all channels, a channel that sends
 //! every second packet would carry only every second block, and a receiver of that channel alone would never finish.
+//! The blocks of a session that is too long for all encoders at once take turns on all channels ([`BlockWindow`]).
 //!
 //! The table is sent first, on every channel, and then again and again: on the base channel at least once per second
 //! while it is short, and on all channels in a share of their packets when it is long. A table of few long files whose blocks
 //! have hashes is in between: it is nothing next to the files, and every receiver has the base channel.
 
-use core::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+mod cycle;
+mod window;
 
-use layercast_core::units::{Channel, Duration, Time};
+use core::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use layercast_core::units::{Channel, Time};
 
 use crate::object::Coding;
 use crate::packet::{ESI_LIMIT, PayloadId};
+
+pub use window::BlockWindow;
+
+use cycle::{Cycle, Weight};
+use window::Window;
 
 /// The length of a cycle through all blocks. Positions are divided by the number of a block's symbols.
 const CYCLE: u64 = 1 << 32;
 /// The golden ratio's fraction of a cycle: multiples of it spread the first visits of blocks evenly.
 const GOLDEN: u64 = 2_654_435_769;
-/// The interval of a short table on the base channel: slightly below a second, so that with the base layer's spacing
-/// it is sent at least once per second.
-const TABLE_EVERY: Duration = Duration::from_ms(800);
-/// One in so many packets of a channel carries a part of the table, if the table is long (CHOICE).
-const TABLE_SHARE: u32 = 8;
-/// A table of at most so many packets is short.
-const SHORT_TABLE: usize = 4;
-/// A table of at most so many packets, with at least so many symbols of objects for each of them, is light (CHOICE: that of
-/// one file with the hashes of 255 blocks has eleven packets of 900 bytes).
-const LIGHT_TABLE: usize = 20;
-const LIGHT_SYMBOLS: u64 = 64;
-
-/// How a table is sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
-    /// On the base channel, by time.
-    Short,
-    /// On the base channel, by time and in a share of its packets.
-    Light,
-    /// On all channels, in a share of their packets.
-    Long,
-}
+/// Slots of removed objects are forgotten when there are more than so many, and more than of others (CHOICE).
+const REMOVED_MIN: usize = 256;
+/// The number of a visit to the active blocks.
+const ACTIVE_BLOCKS: u32 = u32::MAX;
 
 /// What a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,24 +67,6 @@ struct Slot {
     is_removed: bool,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Cycle {
-    /// The next visit of each slot, by position.
-    visits: BinaryHeap<Reverse<(u64, u32)>>,
-    position: u64,
-    /// Slots of objects that were added while sending, and how many of their symbols come before the cycle goes on.
-    fresh: VecDeque<(u32, u32)>,
-    /// Every second packet is one of the cycle even while there is something fresh.
-    was_fresh: bool,
-    /// The place in the table: instance, part.
-    table: (usize, usize),
-    /// Parts of the table that are sent before anything else.
-    first: usize,
-    /// Packets since the last part of the table.
-    since_table: u32,
-    table_at: Time,
-}
-
 /// The order of packets.
 #[derive(Clone, Debug)]
 pub struct Carousel {
@@ -106,6 +79,14 @@ pub struct Carousel {
     given: u64,
     symbols: u64,
     has_started: bool,
+    window: Option<Window>,
+    block_window: BlockWindow,
+    /// Symbols of objects with a code.
+    coded: u64,
+    /// Blocks of which repair symbols are sent soon.
+    ahead: Vec<u32>,
+    /// How many of the slots are of removed objects.
+    removed: usize,
 }
 
 impl Carousel {
@@ -120,7 +101,17 @@ impl Carousel {
             given: 0,
             symbols: 0,
             has_started: false,
+            window: None,
+            block_window: BlockWindow::NONE,
+            coded: 0,
+            ahead: Vec::new(),
+            removed: 0,
         }
+    }
+
+    /// Lets blocks take turns when there are many. Called before objects are added.
+    pub fn set_block_window(&mut self, block_window: BlockWindow) {
+        self.block_window = block_window;
     }
 
     /// Adds an object. `from_esi` is the first symbol of each block: 0, or what a source that was restarted had reached.
@@ -153,6 +144,18 @@ impl Carousel {
 
     fn slot(&mut self, slot: Slot) {
         let number = self.slots.len() as u32;
+        self.slots.push(slot);
+        if !slot.repeats {
+            self.coded += u64::from(slot.symbols);
+            if self.window.is_none() && self.coded > self.block_window.all_up_to {
+                self.take_turns();
+            } else if let Some(window) = &mut self.window {
+                window.add(number, slot.symbols, self.has_started);
+            }
+            if self.window.is_some() {
+                return;
+            }
+        }
         let step = CYCLE / u64::from(slot.symbols.max(1));
         for (index, channel) in self.channels.iter_mut().enumerate() {
             // Channels begin at different blocks, so that the first packets are spread.
@@ -163,7 +166,23 @@ impl Carousel {
                 channel.fresh.push_back((number, slot.symbols));
             }
         }
-        self.slots.push(slot);
+    }
+
+    /// From now on blocks take turns.
+    fn take_turns(&mut self) {
+        let mut window = Window::new(self.block_window.share, self.channels.len());
+        for (slot, number) in self.slots.iter().zip(0..) {
+            if !slot.repeats && !slot.is_removed {
+                window.add(number, slot.symbols, false);
+            }
+        }
+        let stays = |number: u32| self.slots.get(number as usize).is_some_and(|slot| slot.repeats);
+        for channel in &mut self.channels {
+            channel.visits.retain(|Reverse((_, number))| stays(*number));
+            channel.fresh.retain(|(number, _)| stays(*number));
+            channel.visits.push(Reverse((channel.position, ACTIVE_BLOCKS)));
+        }
+        self.window = Some(window);
     }
 
     /// Removes an object.
@@ -171,7 +190,47 @@ impl Carousel {
         let Some((first, end)) = self.by_object.remove(&toi) else { return };
         for slot in self.slots.iter_mut().take(end as usize).skip(first as usize) {
             slot.is_removed = true;
+            self.removed += 1;
             self.symbols -= u64::from(slot.symbols).min(self.symbols);
+            if !slot.repeats {
+                self.coded -= u64::from(slot.symbols).min(self.coded);
+                if let Some(window) = &mut self.window {
+                    window.remove(slot.symbols);
+                }
+            }
+        }
+        if self.removed > REMOVED_MIN && self.removed > self.slots.len() / 2 {
+            self.compact();
+        }
+    }
+
+    /// Forgets the slots of removed objects.
+    fn compact(&mut self) {
+        let mut kept = 0..;
+        let numbers: Vec<Option<u32>> =
+            self.slots.iter().map(|slot| if slot.is_removed { None } else { kept.next() }).collect();
+        let number = |old: u32| numbers.get(old as usize).copied().flatten();
+        // The slots of an object follow each other, and have none that is removed between them.
+        for (first, end) in self.by_object.values_mut() {
+            let length = *end - *first;
+            *first = number(*first).unwrap_or(0);
+            *end = *first + length;
+        }
+        self.slots.retain(|slot| !slot.is_removed);
+        self.removed = 0;
+        for channel in &mut self.channels {
+            let visits = std::mem::take(&mut channel.visits).into_iter();
+            let renumbered = |Reverse((position, old))| match old {
+                ACTIVE_BLOCKS => Some(Reverse((position, old))),
+                old => Some(Reverse((position, number(old)?))),
+            };
+            channel.visits = visits.filter_map(renumbered).collect();
+            let fresh = std::mem::take(&mut channel.fresh).into_iter();
+            channel.fresh = fresh.filter_map(|(old, left)| Some((number(old)?, left))).collect();
+        }
+        self.ahead = self.ahead.iter().filter_map(|&old| number(old)).collect();
+        if let Some(window) = &mut self.window {
+            window.renumber(&numbers);
         }
     }
 
@@ -184,13 +243,7 @@ impl Carousel {
             channel.first = first;
         }
         let all = parts.iter().sum::<usize>();
-        self.weight = if all <= SHORT_TABLE {
-            Weight::Short
-        } else if all <= LIGHT_TABLE && self.symbols >= LIGHT_SYMBOLS * all as u64 {
-            Weight::Light
-        } else {
-            Weight::Long
-        };
+        self.weight = Weight::of(all, self.symbols);
         self.parts = parts;
     }
 
@@ -206,14 +259,33 @@ impl Carousel {
         {
             return Some(pick);
         }
-        cycle.since_table += 1;
-        let number = cycle.next_slot(&self.slots)?;
+        let number = match cycle.next_slot(&self.slots, self.window.as_ref().map_or(1, Window::symbols))? {
+            ACTIVE_BLOCKS => self.window.as_mut()?.next(channel.index(), &self.slots, &mut self.ahead)?,
+            number => number,
+        };
         let slot = self.slots.get_mut(number as usize)?;
+        // The first repair symbols are ready when they are needed.
+        if self.window.is_none() && !slot.repeats && slot.next_esi == slot.symbols / 2 {
+            self.ahead.push(number);
+        }
         let (block, esi) =
             if slot.repeats { (0, u32::from(slot.block)) } else { (slot.block, slot.next_esi) };
         slot.next_esi = (slot.next_esi + 1) % ESI_LIMIT;
         self.given += 1;
         PayloadId::new(block, esi).map(|id| Pick::Symbol { toi: slot.toi, id })
+    }
+
+    /// A block of which repair symbols are sent soon, and that was not returned before.
+    pub fn take_ahead(&mut self) -> Option<(u32, u8)> {
+        while let Some(number) = self.ahead.pop() {
+            let slot = self.slots.get(number as usize)?;
+            let turn = slot.symbols.div_ceil(self.block_window.share);
+            let is_needed = self.window.is_none() || slot.next_esi + turn > slot.symbols;
+            if is_needed && !slot.is_removed {
+                return Some((slot.toi, slot.block));
+            }
+        }
+        None
     }
 
     /// The number of symbols sent, in multiples of all objects' symbols.
@@ -228,75 +300,124 @@ impl Carousel {
     }
 }
 
-impl Cycle {
-    /// Whether a part of the table is due; the next instance has `parts` of them.
-    fn is_table_due(
-        &self,
-        channel: Channel,
-        now: Time,
-        weight: Weight,
-        has_objects: bool,
-        parts: usize,
-    ) -> bool {
-        // The parts of an instance follow each other.
-        if self.first > 0 || self.table.1 > 0 {
-            return true;
-        }
-        let by_time = channel == Channel(0) && now >= self.table_at;
-        match weight {
-            Weight::Short => by_time,
-            Weight::Light => {
-                by_time && (!has_objects || self.since_table >= TABLE_SHARE.saturating_mul(parts as u32))
-            }
-            Weight::Long => self.since_table >= TABLE_SHARE || (by_time && !has_objects),
-        }
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::object::Oti;
+
+    const SYMBOL: u16 = 100;
+
+    fn coded(symbols: u64) -> Coding {
+        Coding::RaptorQ(Oti::plan(symbols * u64::from(SYMBOL), SYMBOL).expect("a plan"))
     }
 
-    fn next_part(&mut self, parts: &[usize], now: Time) -> Option<Pick> {
-        if parts.is_empty() {
-            return None;
-        }
-        let (mut instance, mut part) = self.table;
-        while part >= parts.get(instance).copied().unwrap_or(0) {
-            (instance, part) = (if instance + 1 < parts.len() { instance + 1 } else { 0 }, 0);
-            // Every instance has a part.
-            if parts.get(instance).is_none_or(|&count| count == 0) {
-                return None;
-            }
-        }
-        let next = if part + 1 < parts.get(instance).copied().unwrap_or(0) {
-            (instance, part + 1)
-        } else if instance + 1 < parts.len() {
-            (instance + 1, 0)
-        } else {
-            self.table_at = now + TABLE_EVERY;
-            (0, 0)
-        };
-        self.table = next;
-        self.first = self.first.saturating_sub(1);
-        self.since_table = 0;
-        Some(Pick::Table { instance, part })
-    }
-
-    fn next_slot(&mut self, slots: &[Slot]) -> Option<u32> {
-        let lives = |number: u32| slots.get(number as usize).filter(|slot| !slot.is_removed);
-        if !self.was_fresh {
-            while let Some((number, left)) = self.fresh.pop_front() {
-                if lives(number).is_none() || left == 0 {
-                    continue;
+    /// The symbols of each object that some channels carried while all of them, each at its rate, sent `rounds` times
+    /// the objects' symbols.
+    fn sent(carousel: &mut Carousel, rates: &[usize], heard: usize, rounds: f64) -> BTreeMap<u32, u32> {
+        let mut counts = BTreeMap::new();
+        let until = carousel.rounds() + rounds;
+        let mut credit = vec![0; rates.len()];
+        while carousel.rounds() < until {
+            for (channel, rate) in rates.iter().enumerate() {
+                credit[channel] += rate;
+                while credit[channel] >= rates[rates.len() - 1] {
+                    credit[channel] -= rates[rates.len() - 1];
+                    let pick = carousel.next(Channel(channel as u16), Time::ZERO);
+                    if let Some(Pick::Symbol { toi, .. }) = pick
+                        && channel < heard
+                    {
+                        *counts.entry(toi).or_default() += 1;
+                    }
                 }
-                self.fresh.push_back((number, left - 1));
-                self.was_fresh = true;
-                return Some(number);
             }
         }
-        self.was_fresh = false;
-        loop {
-            let Reverse((position, number)) = self.visits.pop()?;
-            let Some(slot) = lives(number) else { continue };
-            self.position = position;
-            self.visits.push(Reverse((position + CYCLE / u64::from(slot.symbols.max(1)), number)));
-            return Some(number);
+        counts
+    }
+
+    fn in_turns(channels: u16, objects: impl IntoIterator<Item = u64>) -> Carousel {
+        let mut carousel = Carousel::new(channels);
+        carousel.set_block_window(BlockWindow { all_up_to: 100, share: 16 });
+        for (symbols, toi) in objects.into_iter().zip(1..) {
+            carousel.add(toi, coded(symbols), &[]);
+        }
+        carousel
+    }
+
+    #[test]
+    fn blocks_that_take_turns_get_the_same_part_of_every_subset_of_channels() {
+        // The base channel sends one packet in 64: 1.6 in a turn of a block of 400 symbols, and a quarter in one of 60.
+        let rates = [1, 1, 2, 4, 8, 16, 32];
+        let sizes: Vec<u64> = (0..97).map(|number| [400, 60, 150][number % 3]).collect();
+        for heard in 1..=rates.len() {
+            let mut carousel = in_turns(7, sizes.iter().copied());
+            let rounds = 64.0 / rates[..heard].iter().sum::<usize>() as f64;
+            let counts = sent(&mut carousel, &rates, heard, 1.25 * rounds);
+            for (toi, size) in (1..).zip(&sizes) {
+                // A turn, a sixteenth of the block, may come sooner or later.
+                let got = f64::from(counts[&toi]) / *size as f64;
+                assert!((1.17..1.33).contains(&got), "{heard} channels, block {toi} of {size}: {got}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_turn_is_a_share_of_a_block_and_its_encoder_is_announced_before() {
+        let mut carousel = in_turns(1, [1024; 20]);
+        let (mut turns, mut announced, mut last) = (0, Vec::new(), [0; 8]);
+        while carousel.rounds() < 3.0 {
+            let pick = carousel.next(Channel(0), Time::ZERO);
+            while let Some((toi, _)) = carousel.take_ahead() {
+                announced.push(toi);
+            }
+            let Some(Pick::Symbol { toi, id }) = pick else { panic!("{pick:?}") };
+            assert!(id.esi() < 1024 || announced.contains(&toi), "block {toi}");
+            if !last.contains(&toi) {
+                turns += 1;
+                last.rotate_left(1);
+                last[7] = toi;
+            }
+        }
+        // Eight blocks are active, each for 64 of its 1024 symbols.
+        assert_eq!(turns, 3 * 16 * 20);
+        assert!(
+            (620..=660).contains(&announced.len()),
+            "{} for two rounds of repair symbols",
+            announced.len()
+        );
+    }
+
+    #[test]
+    fn a_new_object_is_sent_soon_and_then_takes_its_turn() {
+        let mut carousel = in_turns(1, [1000; 20]);
+        sent(&mut carousel, &[1], 1, 5.0);
+        carousel.add(99, coded(1000), &[]);
+        let counts = sent(&mut carousel, &[1], 1, 2200.0 / 21_000.0);
+        assert!(counts[&99] >= 1000, "{counts:?}");
+        let counts = sent(&mut carousel, &[1], 1, 3.0);
+        assert!(counts.values().all(|count| (2700..=3300).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn a_carousel_whose_objects_are_replaced_again_and_again_does_not_grow() {
+        for window in [BlockWindow::NONE, BlockWindow { all_up_to: 100, share: 16 }] {
+            let mut carousel = Carousel::new(2);
+            carousel.set_block_window(window);
+            let one_symbol = Coding::plan(10, SYMBOL).expect("a plan");
+            for toi in 1..20_000 {
+                carousel.add(toi, if toi % 2 == 0 { coded(40) } else { one_symbol }, &[]);
+                carousel.remove(toi.saturating_sub(8));
+                for channel in [0, 1, 1] {
+                    let pick = carousel.next(Channel(channel), Time::ZERO);
+                    let Some(Pick::Symbol { toi: sent, .. }) = pick else { panic!("{pick:?}") };
+                    assert!((toi.saturating_sub(7)..=toi).contains(&sent), "{sent} at {toi}");
+                }
+            }
+            assert!(carousel.slots.len() <= 2 * REMOVED_MIN, "{}", carousel.slots.len());
+            let visits = carousel.channels.iter().map(|channel| channel.visits.len()).max();
+            assert!(visits <= Some(2 * REMOVED_MIN), "{visits:?}");
+            assert_eq!(carousel.reached(19_999).count(), 1);
         }
     }
 }

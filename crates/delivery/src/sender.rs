@@ -3,7 +3,7 @@
 use layercast_core::lct::{LONG_CCI, LctFields};
 use layercast_core::units::{Channel, Size, Time};
 
-use crate::carousel::{Carousel, Pick};
+use crate::carousel::{BlockWindow, Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
 use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
@@ -54,6 +54,11 @@ pub trait Symbols {
     /// # Errors
     /// Why there is none.
     fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Self::Error>;
+
+    /// Repair symbols of a block are needed soon.
+    fn prepare(&mut self, toi: u32, block: u8) {
+        let _ = (toi, block);
+    }
 }
 
 /// The payload of a source.
@@ -71,6 +76,11 @@ impl Sender {
         // Symbols of objects are multiples of four bytes.
         let part = usize::from(settings.symbol).saturating_sub(TABLE_EXTENSIONS).max(1);
         Sender { catalogue: Catalogue::new(settings), carousel: Carousel::new(channels), part }
+    }
+
+    /// Lets blocks take turns when there are many. Called before items are added.
+    pub fn set_block_window(&mut self, block_window: BlockWindow) {
+        self.carousel.set_block_window(block_window);
     }
 
     /// Adds items, replaces those of the same path, and removes others; `complete` says whether receivers should
@@ -125,7 +135,11 @@ impl Sender {
         room: &mut [u8],
         symbols: &mut S,
     ) -> Result<Load, S::Error> {
-        match self.carousel.next(channel, now) {
+        let pick = self.carousel.next(channel, now);
+        while let Some((toi, block)) = self.carousel.take_ahead() {
+            symbols.prepare(toi, block);
+        }
+        match pick {
             None => Ok(Load::default()),
             Some(Pick::Table { instance, part }) => {
                 Ok(self.table_part(instance, part, room).unwrap_or_default())

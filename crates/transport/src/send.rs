@@ -1,5 +1,6 @@
 //! Sending files.
 
+mod encoders;
 mod files;
 mod follow;
 mod lateness;

@@ -4,11 +4,12 @@ use raptorq::SourceBlockEncoder;
 
 use super::Oti;
 
-/// A block in memory, ready to generate repair symbols (RFC 6330, section 5.3). It takes about twice the block's size.
+/// A block in memory, ready to generate repair symbols (RFC 6330, section 5.3).
 #[derive(Debug)]
 pub struct BlockEncoder {
     encoder: SourceBlockEncoder,
     symbol_size: usize,
+    data_length: usize,
 }
 
 impl BlockEncoder {
@@ -19,12 +20,18 @@ impl BlockEncoder {
         fits.then(|| BlockEncoder {
             encoder: SourceBlockEncoder::new(block, &oti.for_coder(), data),
             symbol_size: oti.symbol_size(),
+            data_length: data.len(),
         })
     }
 
     /// The length of a block's content with padding.
     pub fn data_length(oti: Oti, block: u8) -> usize {
         oti.block_symbols(block) as usize * oti.symbol_size()
+    }
+
+    /// The memory that it takes, roughly: the source symbols and as many intermediate symbols.
+    pub fn bytes(&self) -> u64 {
+        2 * self.data_length as u64
     }
 
     /// Fills `room` with repair symbols, one after the other, from the one of number `first` on, which counts from 0.
