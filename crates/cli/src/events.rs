@@ -120,6 +120,7 @@ impl Line {
             .number("rounds", progress.rounds)
             .count("reports", counters.reports)
             .count("feedback_rejected", counters.bad_feedback)
+            .count("feedback_forged", counters.forged_feedback)
             .count("reception_reports", counters.reception_reports)
             .count("receivers_complete", progress.completions)
             .estimates(&progress.estimates)

@@ -76,7 +76,11 @@ impl Known {
         page.counter("sent_bytes_total", "Their bytes with all headers.", counters.bytes);
         page.counter("refused_packets_total", "Packets that the kernel did not take.", counters.refused);
         page.counter("reports_received_total", "Reports of receivers.", counters.reports);
-        let rejected = [("invalid", counters.bad_feedback), ("turned_away", counters.turned_away)];
+        let rejected = [
+            ("invalid", counters.bad_feedback),
+            ("forged", counters.forged_feedback),
+            ("turned_away", counters.turned_away),
+        ];
         page.counters("rejected_feedback_total", "Feedback not used, by reason.", "reason", rejected);
         let complete = progress.completions as f64;
         page.gauge("receivers_complete", "Receivers that reported completion.", Some(complete));

@@ -3,13 +3,14 @@
 //!
 //! [`keys`], [`key_file`]: signing keys and group keys, and their files · [`signed`]: signatures over descriptions, announcements and
 //! tables · [`manifest`]: the hash tree of an object's source blocks · [`sequence`]: numbers that are never given twice,
-//! and the window that refuses replays · [`mac`]: the group-keyed MAC of RFC 6584 · [`encryption`]: packets that only
+//! and the window that refuses replays · [`mac`]: the group-keyed MAC of RFC 6584, and [`feedback`]: that of the messages to the source · [`encryption`]: packets that only
 //! members of the group can read · [`protection`]: either of the two on the path of a packet.
 //!
 //! `docs/security.md` says against whom each of them helps.
 
 pub mod encryption;
 mod extension;
+pub mod feedback;
 pub mod key_file;
 pub mod keys;
 pub mod mac;

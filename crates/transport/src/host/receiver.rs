@@ -1,5 +1,6 @@
 //! A receiver on sockets.
 
+use std::io;
 use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsFd;
 
@@ -23,6 +24,7 @@ use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, REFUSAL_BYTES, ReceptionReport, Refusal};
 use layercast_delivery::security::encryption::Salt;
+use layercast_delivery::security::feedback::{FeedbackMac, TAG_BYTES};
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{Incoming, ProtectionCounters, Rejection};
 use layercast_delivery::session::{MAX_CHANNELS, Session};
@@ -55,6 +57,8 @@ struct Memberships {
     failure: Option<Error>,
     ended: bool,
     packet_loss: PacketLoss,
+    /// The MAC of what is sent to the source; none if it is not authenticated.
+    feedback_mac: Option<FeedbackMac>,
     last_change: Option<(Level, Cause)>,
     /// None if nobody asked for it.
     log: Option<Vec<ReceiverNote>>,
@@ -115,6 +119,7 @@ impl ReceiverHost {
                 failure: None,
                 ended: false,
                 packet_loss: PacketLoss::new(channels),
+                feedback_mac: None,
                 last_change: None,
                 log: None,
                 counters: ReceiverCounters::default(),
@@ -190,6 +195,7 @@ impl ReceiverHost {
     pub fn protect(&mut self, key: &GroupKey, salt: Option<Salt>) {
         let tsi = self.memberships.session.tsi;
         self.protection = Some(Incoming::of(key, salt, tsi));
+        self.memberships.feedback_mac = Some(FeedbackMac::new(key, tsi));
     }
 
     /// Packets that were checked for authenticity; none if they are not.
@@ -231,8 +237,8 @@ impl ReceiverHost {
 
     fn send_feedback(&self, bytes: &[u8]) -> Result<(), Error> {
         let to = self.memberships.session.feedback;
-        let sent = self.memberships.reports.send_to(bytes, to);
-        sent.map(|_| ()).map_err(|source| Error::socket(format!("report to {to}"), to, source))
+        let sent = self.memberships.send_feedback(bytes);
+        sent.map_err(|source| Error::socket(format!("report to {to}"), to, source))
     }
 
     /// Waits for packets or the next deadline, not beyond `latest`, and processes them. Packets that pass
@@ -299,10 +305,15 @@ impl ReceiverHost {
     fn look_for_refusal(&mut self) -> Result<(), Error> {
         let Some(most) = self.most else { return Ok(()) };
         let session = &self.memberships.session;
-        let mut bytes = [0; REFUSAL_BYTES];
+        let mut bytes = [0; REFUSAL_BYTES + TAG_BYTES];
         // The socket does not block.
         while let Ok((length, from)) = self.memberships.reports.recv_from(&mut bytes) {
-            let refusal = Refusal::from_bytes(bytes.get(..length).unwrap_or_default());
+            let datagram = bytes.get(..length).unwrap_or_default();
+            let message = match &self.memberships.feedback_mac {
+                None => Some(datagram),
+                Some(mac) => mac.accept(datagram),
+            };
+            let refusal = Refusal::from_bytes(message.unwrap_or_default());
             if from == session.feedback && refusal == Ok(Refusal { tsi: session.tsi }) {
                 return Err(Error::Full { protocol: session.protocol.clone(), most });
             }
@@ -369,6 +380,17 @@ impl ReceiverHost {
 }
 
 impl Memberships {
+    /// Sends a message of at most [`MAX_REPORT`] bytes to the source, with a tag if there is a key.
+    fn send_feedback(&self, message: &[u8]) -> io::Result<()> {
+        let mut room = [0; MAX_REPORT + TAG_BYTES];
+        let datagram = match &self.feedback_mac {
+            None => Some(message),
+            Some(mac) => mac.protect(message, &mut room),
+        };
+        let datagram = datagram.ok_or(io::ErrorKind::InvalidInput)?;
+        self.reports.send_to(datagram, self.session.feedback).map(|_| ())
+    }
+
     fn note(&mut self, note: ReceiverNote) {
         if let Some(log) = &mut self.log {
             log.push(note);
@@ -381,8 +403,8 @@ impl Host<Header> for Memberships {
         let mut bytes = [0; MAX_REPORT];
         let length = send.header.encode_report(&mut bytes).filter(|_| send.target == Target::Source);
         let Some(report) = length.and_then(|length| bytes.get(..length)) else { return };
-        match self.reports.send_to(report, self.session.feedback) {
-            Ok(_) => self.counters.reports += 1,
+        match self.send_feedback(report) {
+            Ok(()) => self.counters.reports += 1,
             Err(error) => {
                 self.counters.unsent_reports += 1;
                 tracing::debug!(%error, to = %self.session.feedback, "a report was not sent");

@@ -11,8 +11,9 @@ use layercast_protocols::registry::Header;
 use super::Clock;
 use super::outbox::{BATCH, Outbox};
 use crate::error::Error;
-use layercast_delivery::packet::{MAX_HEADER, Repr};
+use layercast_delivery::packet::{MAX_HEADER, REFUSAL_BYTES, Refusal, Repr};
 use layercast_delivery::reporting::Collector;
+use layercast_delivery::security::feedback::{FeedbackMac, TAG_BYTES};
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing, Scheme};
 use layercast_delivery::security::sequence::Sequence;
@@ -54,6 +55,8 @@ pub struct SourceCounters {
     pub completions: u64,
     /// Feedback that was invalid or of another session.
     pub bad_feedback: u64,
+    /// Messages without the tag of the group key.
+    pub forged_feedback: u64,
     /// Reports of receivers beyond those that the protocol serves.
     pub turned_away: u64,
 }
@@ -71,6 +74,8 @@ pub(super) struct SendPath {
     fills: bool,
     /// None if packets are not authenticated.
     pub(super) protection: Option<Outgoing>,
+    /// None if feedback is not authenticated.
+    pub(super) feedback_mac: Option<FeedbackMac>,
     /// None if receivers are not polled.
     pub(super) collector: Option<Collector>,
     /// Channels whose packets the kernel refused for lack of buffer space.
@@ -93,6 +98,7 @@ impl SendPath {
             since: Time::ZERO,
             fills: false,
             protection: None,
+            feedback_mac: None,
             collector: None,
             refused: Vec::with_capacity(BATCH),
             outage: None,
@@ -105,7 +111,18 @@ impl SendPath {
     pub(super) fn protect(&mut self, key: &GroupKey, numbers: Sequence) {
         let scheme = Scheme::of(key, self.session.salt, self.session.tsi);
         self.protection = Some(Outgoing::new(scheme, numbers));
+        self.feedback_mac = Some(FeedbackMac::new(key, self.session.tsi));
         self.outbox = Outbox::new(self.session.packet.as_bytes() as usize + MAX_HEADER + AUTH_BYTES);
+    }
+
+    /// Says to a receiver that the session has as many as its protocol serves.
+    pub(super) fn refuse(&self, to: SocketAddr) {
+        let mut room = [0; REFUSAL_BYTES + TAG_BYTES];
+        let refusal = Refusal { tsi: self.session.tsi }.to_bytes();
+        let protected = self.feedback_mac.as_ref().and_then(|mac| mac.protect(&refusal, &mut room));
+        if let Err(error) = self.socket.send_to(protected.unwrap_or(&refusal), to) {
+            tracing::debug!(%error, %to, "a refusal was not sent");
+        }
     }
 
     /// Lets packets with a payload all have the size of the session. Called before the first packet.

@@ -20,8 +20,9 @@ use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::{open_source, set_ecn};
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
-use layercast_delivery::packet::{Completion, ReceptionReport, Refusal};
+use layercast_delivery::packet::{Completion, ReceptionReport};
 use layercast_delivery::reporting::Collector;
+use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::session::{Session, ip_udp_bytes};
@@ -65,7 +66,7 @@ impl SourceHost {
         let source = protocol.source(session.plan(), Stream::new(seed, "source"));
         session.tsi = source.session_number().unwrap_or(session.tsi);
         let send_path = SendPath::new(socket, session);
-        let inbox = Inbox::new(2 * MAX_REPORT);
+        let inbox = Inbox::new(2 * MAX_REPORT + TAG_BYTES);
         let admission = protocol.requirements().most_receivers().map(Admission::new);
         Ok(SourceHost {
             send_path,
@@ -208,6 +209,15 @@ impl SourceHost {
         }
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
+            let size = bytes.len();
+            let message = match &self.send_path.feedback_mac {
+                None => Some(bytes),
+                Some(mac) => mac.accept(bytes),
+            };
+            let Some(bytes) = message else {
+                self.send_path.counters.forged_feedback += 1;
+                continue;
+            };
             if Completion::is_completion(bytes) {
                 match Completion::from_bytes(bytes) {
                     Ok(completion) if completion.tsi == self.send_path.session.tsi => {
@@ -230,20 +240,16 @@ impl SourceHost {
                 }
                 continue;
             }
-            let (header, length) = (Header::decode_report(bytes), bytes.len());
-            match header {
+            match Header::decode_report(bytes) {
                 Ok(_)
                     if !datagram.cut && !admits(&mut self.admission, datagram.from, self.send_path.clock) =>
                 {
                     self.send_path.counters.turned_away += 1;
-                    let refusal = Refusal { tsi: self.send_path.session.tsi }.to_bytes();
-                    if let Err(error) = self.send_path.socket.send_to(&refusal, datagram.from) {
-                        tracing::debug!(%error, to = %datagram.from, "a refusal was not sent");
-                    }
+                    self.send_path.refuse(datagram.from);
                 }
                 Ok(header) if !datagram.cut => {
                     self.send_path.counters.reports += 1;
-                    let arrival = arrival(datagram, header, length);
+                    let arrival = arrival(datagram, header, size);
                     // The arrival times are before now; the source uses its own clock.
                     self.drive_endpoint(self.send_path.clock.now(), Input::Packet(arrival), supply)?;
                 }

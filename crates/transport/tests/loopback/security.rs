@@ -1,8 +1,11 @@
 //! Keys: what a receiver takes with each of them, next to forgers, and what it says when they do not fit.
 
 use std::io::ErrorKind;
+use std::net::UdpSocket;
 
+use layercast_delivery::packet::Completion;
 use layercast_delivery::security::encryption::Salt;
+use layercast_delivery::security::feedback::FeedbackMac;
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::security::signed::SignatureError;
@@ -276,4 +279,36 @@ fn a_sender_with_a_state_keeps_its_salt_and_uses_no_packet_number_again() {
     }
     assert_eq!(sessions[0].salt, sessions[1].salt);
     assert_ne!(sessions[0].tsi, sessions[1].tsi);
+}
+
+/// Who does not know the group key cannot report, complete or turn away in a receiver's place.
+#[test]
+fn a_group_key_authenticates_what_receivers_send() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("feedback");
+    let data = content(1_500_000);
+    let group_key = GroupKey::from_seed(&[3; 32]);
+    let ends = Ends { completions: Some(1), after: Some(Duration::from_secs(30)), ..Ends::default() };
+    let options = SendOptions { encrypts: false, ends, ..encrypting(228, &group_key) };
+    let source = start(temp.with("file", &data), options);
+    let session = source.session();
+    let attacker = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let receiver = std::num::NonZeroU64::new(99).unwrap();
+    let plain = Completion { tsi: session.tsi, toi: 0, receiver }.to_bytes();
+    let wrong = FeedbackMac::new(&GroupKey::from_seed(&[4; 32]), session.tsi);
+    let mut room = [0; 100];
+    let tagged = wrong.protect(&plain, &mut room).unwrap();
+    for _ in 0..10 {
+        attacker.send_to(&plain, session.feedback).unwrap();
+        attacker.send_to(tagged, session.feedback).unwrap();
+    }
+    let options = ReceiveOptions { group_key: Some(group_key), ..receiving(228, temp.directory("into")) };
+    assert_eq!(fs::read(get(&options).unwrap().0).unwrap(), data);
+    let sent = source.thread.join().unwrap().unwrap();
+    assert_eq!((sent.stopped, sent.completed.len()), (Stopped::Completions, 1));
+    let counters = sent.progress.counters;
+    assert_eq!((counters.forged_feedback, counters.bad_feedback), (20, 0), "{counters:?}");
+    assert!(counters.reports > 0 && counters.completions > 0, "{counters:?}");
 }
