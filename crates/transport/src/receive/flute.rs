@@ -22,7 +22,7 @@ use nix::sys::time::TimeSpec;
 
 use super::breaker::Breaker;
 use super::running::{PROGRESS_EVERY, Running};
-use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, judged, kept};
+use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, Wait, discovery, judged, kept, service};
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::host::{Clock, Inbox, Interface, ReceiverCounters, open_group};
@@ -59,18 +59,18 @@ pub(super) fn receive(
     let reception = Reception::of_any_sender(folder, options.settings);
     let mut running = Running::new(reception, options, stop, Instant::now());
     let mut breaker = Breaker::default();
+    let wait = Wait { not: None, patience: options.start_within };
     let finished = loop {
-        let mut host = Host::join(session, interface)?;
-        match host.run(&mut running, &mut breaker, say) {
+        let joined = Host::join(session, interface);
+        // The group is left before a pause.
+        let outcome = joined.and_then(|mut host| host.run(&mut running, &mut breaker, say));
+        let next = match outcome {
             Ok(Outcome::Done(progress)) => break Ok(*progress),
-            // The group is left meanwhile.
-            Ok(Outcome::Overloaded(pause)) => {
-                drop(host);
-                if let Err(error) = running.pause(pause) {
-                    break Err(error);
-                }
-            }
-            Err(error) => break Err(error),
+            Ok(Outcome::Overloaded(pause)) => running.pause(pause),
+            Err(error) => service::after(&mut running, error, wait, say).map(|_| ()),
+        };
+        if let Err(error) = next {
+            break Err(error);
         }
     };
     running.reception.flush();
