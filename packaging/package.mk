@@ -15,6 +15,7 @@ package: build ## Build the program and write its manual pages and completions, 
 	@rm -rf $(PACKAGE) && mkdir -p $(PACKAGE)/completions
 	$(LAYERCAST) man --out $(PACKAGE)/man
 	gzip --best --no-name $(PACKAGE)/man/*.1
+	$(CARGO) run --quiet --locked --package layercast-tidy --example notices | gzip --best --no-name > $(PACKAGE)/third-party-licences.gz
 	$(LAYERCAST) completions bash > $(PACKAGE)/completions/layercast.bash
 	$(LAYERCAST) completions zsh > $(PACKAGE)/completions/_layercast
 	$(LAYERCAST) completions fish > $(PACKAGE)/completions/layercast.fish
@@ -32,6 +33,7 @@ install: ## Install the program, manual pages, completions and units below PREFI
 	@[ -x $(LAYERCAST) ] && [ -d $(PACKAGE)/man ] || { \
 	  echo "Nothing is built in $(TARGET). Run make package first, as yourself." >&2; exit 1; }
 	install -D -m 755 $(LAYERCAST) $(DESTDIR)$(PREFIX)/bin/layercast
+	install -D -m 644 $(PACKAGE)/third-party-licences.gz $(DESTDIR)$(PREFIX)/share/doc/layercast/third-party-licences.gz
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(SYSTEMD_UNITS)
 	install -m 644 $(PACKAGE)/man/*.1.gz $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 $(PACKAGE)/completions/layercast.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/layercast
@@ -41,7 +43,7 @@ install: ## Install the program, manual pages, completions and units below PREFI
 	  sed 's,/usr/bin/layercast,$(PREFIX)/bin/layercast,' $$unit > $(DESTDIR)$(SYSTEMD_UNITS)/$${unit##*/}; done
 
 uninstall: ## Remove what make install has installed below PREFIX
-	rm -f $(DESTDIR)$(PREFIX)/bin/layercast $(DESTDIR)$(PREFIX)/share/man/man1/layercast{,-*}.1.gz \
+	rm -f $(DESTDIR)$(PREFIX)/bin/layercast $(DESTDIR)$(PREFIX)/share/doc/layercast/third-party-licences.gz $(DESTDIR)$(PREFIX)/share/man/man1/layercast{,-*}.1.gz \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/layercast \
 	  $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_layercast \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/layercast.fish \
