@@ -17,7 +17,7 @@ mistakes=(
   "repair symbols repeat|crates/delivery/src/carousel.rs|slot.next_esi = (slot.next_esi + 1) % ESI_LIMIT;|slot.next_esi = (slot.next_esi + 1) % slot.symbols;"
   "packet numbers begin again after a restart|crates/delivery/src/security/sequence.rs|Sequence { last: stored, granted: stored }|Sequence { last: 0, granted: stored }"
   "replayed packets are not refused|crates/delivery/src/security/sequence.rs|if self.came.get(word).is_none_or(.word. word . bit != 0) { Err(Refused::Again) } else { Ok(()) }|let _ = (word, bit, Refused::Again); Ok(())"
-  "what a mirror is about to place is not noted on the disk|crates/delivery/src/placed.rs|^        self.file.sync()?;|        let _ = \&self.file;"
+  "the record of a mirror is begun without waiting for the disk|crates/delivery/src/placed.rs|^        file.sync()?;|        let _ = \&file;"
 )
 
 copy() {
