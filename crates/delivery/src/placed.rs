@@ -26,6 +26,8 @@ const HISTORY: usize = 64;
 pub struct Placed<F> {
     file: F,
     end: u64,
+    /// Whether lines wait for [`Placed::flush`].
+    waits: bool,
     /// Files that are about to be there.
     intended: BTreeSet<String>,
     paths: BTreeSet<String>,
@@ -44,14 +46,14 @@ impl<F: DiskFile> Placed<F> {
         let length = file.length()?;
         let mut bytes = vec![0; usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?];
         file.read_at(0, &mut bytes)?;
-        let mut placed = Placed { file, end: 0, intended: BTreeSet::new(), paths: BTreeSet::new() };
+        let mut placed =
+            Placed { file, end: 0, waits: false, intended: BTreeSet::new(), paths: BTreeSet::new() };
         let Some(rest) = bytes.strip_prefix(HEAD.as_bytes()) else {
-            // One that was torn while it was begun.
             if !HEAD.as_bytes().starts_with(&bytes) {
                 return Err(io::ErrorKind::InvalidData.into());
             }
-            placed.append(HEAD.as_bytes(), 0)?;
-            return Ok(placed);
+            // A new one. Its head is on the disk before it has its name: after a loss of power anything may be in its place.
+            return placed.rewritten(disk, &name);
         };
         let (used, lines) = placed.restore(rest);
         placed.end = (HEAD.len() + used) as u64;
@@ -74,7 +76,7 @@ impl<F: DiskFile> Placed<F> {
         (used, lines)
     }
 
-    /// A new file without history, in place of this one.
+    /// A new file with the head and without history, in place of this one.
     fn rewritten<D: Disk<File = F>>(mut self, disk: &mut D, name: &str) -> io::Result<Placed<F>> {
         let new = format!("{name}.new");
         let file = disk.open(&new)?;
@@ -106,16 +108,38 @@ impl<F: DiskFile> Placed<F> {
 
     fn note(&mut self, kind: u8, path: &str) -> io::Result<()> {
         self.append(line(kind, path).as_bytes(), self.end)?;
+        self.waits = true;
         self.apply(kind, path);
         Ok(())
     }
 
-    /// A file is about to be moved to its path.
+    /// Makes sure that all lines survive a loss of power.
+    ///
+    /// # Errors
+    /// The disk's error; they still wait then.
+    pub fn flush(&mut self) -> io::Result<()> {
+        if self.waits {
+            self.file.sync()?;
+            self.waits = false;
+        }
+        Ok(())
+    }
+
+    /// A file is about to be moved to its path. The line is on the disk before the file is: after a loss of power it would
+    /// be nobody's otherwise, and stay for ever.
     ///
     /// # Errors
     /// The disk's error.
     pub fn intend(&mut self, path: &str) -> io::Result<()> {
-        if self.paths.contains(path) || self.intended.contains(path) { Ok(()) } else { self.note(b'?', path) }
+        if self.paths.contains(path) || self.intended.contains(path) {
+            return Ok(());
+        }
+        self.append(line(b'?', path).as_bytes(), self.end)?;
+        // Not before: what is intended is not noted again.
+        self.file.sync()?;
+        self.waits = false;
+        self.apply(b'?', path);
+        Ok(())
     }
 
     /// A file is at its path, moved there or found: one that was found counts if it was about to be moved there.

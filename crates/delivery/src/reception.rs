@@ -54,8 +54,10 @@ pub struct Reception<D: Disk> {
     removed: BTreeMap<Toi, u32>,
     /// Files that may be removed, once it is needed.
     placed: Option<Placed<D::File>>,
-    /// Files that the session no longer has were looked for.
+    /// Files that the session no longer has were looked for, and removed.
     is_swept: bool,
+    /// Files that could not be removed, and were reported.
+    unremoved: BTreeSet<String>,
     /// Why instances could not be used, each reason once.
     rejected: Vec<InstanceError>,
     /// How many instances no key that is trusted has signed.
@@ -93,6 +95,7 @@ impl<D: Disk> Reception<D> {
             removed: BTreeMap::new(),
             placed: None,
             is_swept: false,
+            unremoved: BTreeSet::new(),
             rejected: Vec::new(),
             untrusted_tables: 0,
             busy: VecDeque::new(),
@@ -298,12 +301,19 @@ impl<D: Disk> Reception<D> {
             return Ok(false);
         }
         if let Err(error) = self.disk.remove(path) {
-            // The file stays, as does its record.
-            self.say(ReceptionEvent::Failed { path: path.to_owned(), reason: ObjectError::of(&error) });
+            // The file stays, as does its record, until it is tried again.
+            self.is_swept = false;
+            if self.unremoved.insert(path.to_owned()) {
+                self.say(ReceptionEvent::Failed { path: path.to_owned(), reason: ObjectError::of(&error) });
+            }
             return Ok(false);
         }
+        self.unremoved.remove(path);
         let noted = self.open_record()?.removed(path);
-        noted.map(|()| true).map_err(|source| DiskError { path: path.to_owned(), source })
+        noted.map(|()| true).map_err(|source| {
+            self.is_swept = false;
+            DiskError { path: path.to_owned(), source }
+        })
     }
 
     /// Removes what the session no longer has, when the whole table is known, and forgets objects of earlier sessions.
@@ -311,8 +321,8 @@ impl<D: Disk> Reception<D> {
         if !self.settings.mirror || self.is_swept || !self.listing.is_settled() {
             return Ok(());
         }
-        self.is_swept = true;
         let placed: Vec<String> = self.open_record()?.paths().map(str::to_owned).collect();
+        self.is_swept = true;
         let is_wanted =
             |path: &String| self.paths.get(path).is_some_and(|(toi, _)| self.tois.contains_key(toi));
         let gone: Vec<String> = placed.into_iter().filter(|path| !is_wanted(path)).collect();
@@ -415,11 +425,20 @@ impl<D: Disk> Reception<D> {
             }
         }
         unrecorded.into_iter().for_each(|path| self.say(ReceptionEvent::NotRecorded { path }));
+        if let Some(placed) = &mut self.placed {
+            // If it fails it is tried again the next time.
+            let _ = placed.flush();
+        }
     }
 
     /// Whether every object of the session is in its place or cannot be received, and no more will follow.
     pub fn is_complete(&self) -> bool {
         self.listing.is_whole() && self.busy.is_empty() && self.wanted().all(Object::is_over)
+    }
+
+    /// Whether it is complete, and a mirror has also removed what the session no longer has.
+    pub fn is_in_step(&self) -> bool {
+        self.is_complete() && (self.is_swept || !self.settings.mirror)
     }
 
     /// Whether packets of the session are still of use, as far as is known: not when every block has enough symbols and

@@ -3,11 +3,13 @@
 //!
 //! [`keys`], [`key_file`]: signing keys and group keys, and their files · [`signed`]: signatures over descriptions, announcements and
 //! tables · [`manifest`]: the hash tree of an object's source blocks · [`sequence`]: numbers that are never given twice,
-//! and the window that refuses replays · [`mac`]: the group-keyed MAC of RFC 6584, and [`feedback`]: that of the messages to the source · [`encryption`]: packets that only
-//! members of the group can read · [`protection`]: either of the two on the path of a packet.
+//! and the window that refuses replays · [`mac`]: the group-keyed MAC of RFC 6584 · [`feedback`]: the MAC of messages to the
+//! source · [`encryption`]: packets that only members of the group can read · [`protection`]: either of the two on the path
+//! of a packet · [`any_session`]: the same while the session is not known.
 //!
 //! `docs/security.md` says against whom each of them helps.
 
+pub mod any_session;
 pub mod encryption;
 mod extension;
 pub mod feedback;

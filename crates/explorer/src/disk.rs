@@ -110,6 +110,14 @@ impl FaultyDisk {
         change(&mut self.0.borrow_mut());
     }
 
+    /// Puts a file there that has survived.
+    pub fn put(&self, path: &str, bytes: &[u8]) {
+        let state = &mut *self.0.borrow_mut();
+        state.folders.extend(folders_above(path).map(str::to_owned));
+        let inode = Inode { bytes: bytes.to_vec(), durable: bytes.to_vec(), is_locked: false };
+        state.files.insert(path.to_owned(), Rc::new(RefCell::new(inode)));
+    }
+
     /// Whether the program that uses it was killed by it.
     pub fn was_killed(&self) -> bool {
         self.0.borrow().killed_after == Some(0)
@@ -285,5 +293,45 @@ impl Disk for FaultyDisk {
         let mut state = self.0.borrow_mut();
         state.write()?;
         if state.files.contains_key(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use layercast_delivery::placed::Placed;
+
+    use super::*;
+
+    #[test]
+    fn the_record_of_a_mirror_can_be_opened_after_a_loss_of_power() {
+        for seed in 0..200 {
+            let mut disk = FaultyDisk::new(Stream::new(seed, "disk"));
+            for path in ["a", "b", "c"] {
+                let mut placed =
+                    Placed::open(&mut disk).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+                placed.intend(path).expect("a line");
+                drop(placed);
+                disk.lose_power();
+            }
+        }
+    }
+
+    #[test]
+    fn a_mirror_knows_its_files_after_a_loss_of_power() {
+        for seed in 0..50 {
+            let mut disk = FaultyDisk::new(Stream::new(seed, "disk"));
+            let mut placed = Placed::open(&mut disk).expect("a record");
+            placed.intend("a").expect("a line");
+            placed.confirm("a").expect("a line");
+            placed.flush().expect("on the disk");
+            placed.intend("b").expect("a line");
+            drop(placed);
+            disk.lose_power();
+            let mut placed = Placed::open(&mut disk).expect("the record");
+            assert!(placed.contains("a"), "seed {seed}");
+            // It was moved there just before the power failed.
+            placed.confirm("b").expect("a line");
+            assert!(placed.contains("b"), "seed {seed}");
+        }
     }
 }

@@ -9,9 +9,14 @@ use layercast_delivery::object::{
     table_fti,
 };
 use layercast_delivery::packet::{Fdt, MAX_HEADER, PayloadId, Repr, View};
+use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing, Scheme};
+use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::signed_table::TableSigner;
 
+use crate::plan::Protection;
 use crate::source::key_of;
+use crate::wire::packet_number;
 
 /// What a forger makes of a packet that it has heard; none if that is not a packet of a session.
 pub(crate) fn of(genuine: &[u8], chaos: &mut Stream) -> Option<Vec<u8>> {
@@ -22,6 +27,50 @@ pub(crate) fn of(genuine: &[u8], chaos: &mut Stream) -> Option<Vec<u8>> {
     } else {
         symbol(repr, view.payload(), chaos)
     }
+}
+
+/// Flips a few bits.
+pub(crate) fn flip(bytes: &mut [u8], chaos: &mut Stream) {
+    for _ in 0..1 + chaos.bits() % 4 {
+        let at = (chaos.bits() % bytes.len().max(1) as u64) as usize;
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte ^= 1 << (chaos.bits() % 8);
+        }
+    }
+}
+
+/// What a forger without the group key makes of a protected packet: bits are flipped, often in its last bytes or its packet number;
+/// or it is one that looks genuine, without protection or protected by another key.
+pub(crate) fn protected(genuine: Vec<u8>, by: Option<Protection>, chaos: &mut Stream) -> Vec<u8> {
+    let mut bytes = genuine;
+    match chaos.bits() % 4 {
+        0 => flip(&mut bytes, chaos),
+        1 => {
+            // The extension is the last of the header: its number, or what follows.
+            let header = View::new(&bytes).map_or(0, |view| bytes.len() - view.payload().len());
+            let at = if chaos.chance(0.5) { header.saturating_sub(AUTH_BYTES - 7) } else { header };
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = byte.wrapping_add(1 + (chaos.bits() % 4) as u8);
+            }
+        }
+        kind => {
+            let number = packet_number(&bytes).unwrap_or(0) + chaos.bits() % 200;
+            bytes = of(&bytes, chaos).unwrap_or(bytes);
+            let tsi = View::new(&bytes).ok().and_then(|view| view.tsi()).unwrap_or(0) as u32;
+            if kind == 3 {
+                let key = GroupKey::from_seed(&[99; 32]);
+                let mut sequence = Sequence::after(number);
+                sequence.grant(number + 1);
+                let scheme = Scheme::of(&key, by.and_then(|by| by.salt), tsi);
+                let mut room = bytes.clone();
+                room.resize(bytes.len() + AUTH_BYTES, 0);
+                if Outgoing::new(scheme, sequence).protect(&mut room, bytes.len()).is_ok() {
+                    bytes = room;
+                }
+            }
+        }
+    }
+    bytes
 }
 
 fn packet(repr: &Repr, payload: &[u8]) -> Vec<u8> {

@@ -1,5 +1,7 @@
 //! What must hold.
 
+use std::collections::BTreeSet;
+
 use layercast_core::units::Time;
 use layercast_delivery::placing::OWN_FOLDER;
 
@@ -41,6 +43,54 @@ pub enum Broken {
         /// What it was doing.
         state: String,
     },
+    /// A file of the user's is not as it was.
+    #[error("at {at}, receiver {receiver} has changed {path:?}, which is the user's own")]
+    NotOurs {
+        /// When.
+        at: Time,
+        /// Which.
+        receiver: usize,
+        /// The path.
+        path: String,
+    },
+    /// A mirror that says it is in step has a file that the source does not have.
+    #[error("at {at}, receiver {receiver} is in step and has {path:?}, which the source does not have")]
+    OutOfStep {
+        /// When.
+        at: Time,
+        /// Which.
+        receiver: usize,
+        /// The path.
+        path: String,
+    },
+    /// A forged packet passed the check of protected packets.
+    #[error("at {at}, receiver {receiver} took a forged packet")]
+    Forged {
+        /// When.
+        at: Time,
+        /// Which.
+        receiver: usize,
+    },
+    /// A packet passed the check of protected packets twice.
+    #[error("at {at}, receiver {receiver} took a packet a second time")]
+    Replayed {
+        /// When.
+        at: Time,
+        /// Which.
+        receiver: usize,
+    },
+    /// A source sent two packets of one number, so with one nonce.
+    #[error("at {at}, source {source_number} used packet number {packet} after {highest}")]
+    NumberAgain {
+        /// When.
+        at: Time,
+        /// Which.
+        source_number: usize,
+        /// The number.
+        packet: u64,
+        /// The highest that it had used.
+        highest: u64,
+    },
     /// A receiver keeps more than it can need.
     #[error("at {at}, receiver {receiver} keeps {bytes} bytes of its own, and can need {most}")]
     Growth {
@@ -59,11 +109,21 @@ pub enum Broken {
 pub(crate) fn look(plan: &Plan, at: Time, receiver: usize, disk: &FaultyDisk) -> Result<(), Broken> {
     let own = format!("{OWN_FOLDER}/");
     let mut bytes = 0;
-    for (path, content) in disk.files() {
+    let files = disk.files();
+    for (path, content) in &files {
+        let is_users = plan.own.iter().any(|(own, bytes)| own == path && bytes == content);
         if path.starts_with(&own) {
             bytes += content.len();
-        } else if !plan.versions(&path).any(|version| version == content) {
+        } else if !is_users && !plan.versions(path).any(|version| version == content) {
+            let path = path.clone();
             return Err(Broken::WrongContent { at, receiver, path, length: content.len() });
+        }
+    }
+    for own in &plan.own {
+        // One of another content is replaced.
+        let is_kept = plan.versions(&own.0).all(|version| version == own.1);
+        if is_kept && !files.contains(own) {
+            return Err(Broken::NotOurs { at, receiver, path: own.0.clone() });
         }
     }
     // A partial file of every version, its record with as many repair symbols, and the heads of records.
@@ -73,21 +133,49 @@ pub(crate) fn look(plan: &Plan, at: Time, receiver: usize, disk: &FaultyDisk) ->
     if bytes > most { Err(Broken::Growth { at, receiver, bytes, most }) } else { Ok(()) }
 }
 
-/// Whether a receiver that says so has all files.
+/// Files that were about to be in place when a program was killed, by the record of a mirror. If the source has none of that
+/// path afterwards they stay, as they may be the user's.
+fn unsure(files: &[(String, Vec<u8>)]) -> BTreeSet<String> {
+    let record = files.iter().find(|(path, _)| *path == format!("{OWN_FOLDER}/placed"));
+    let text = record.map(|(_, bytes)| String::from_utf8_lossy(bytes)).unwrap_or_default();
+    let mut unsure = BTreeSet::new();
+    for (kind, path) in text.lines().filter_map(|line| line.split_once(' ')?.1.split_at_checked(1)) {
+        if kind == "?" {
+            unsure.insert(path.to_owned())
+        } else {
+            unsure.remove(path)
+        };
+    }
+    unsure
+}
+
+/// Whether a receiver that says so has all files, and as a mirror no others; `was_killed` is whether any of its programs was.
 pub(crate) fn complete(
     plan: &Plan,
     at: Time,
     receiver: usize,
     disk: &FaultyDisk,
     of_other: bool,
+    was_killed: bool,
 ) -> Result<(), Broken> {
     let files = disk.files();
     let has =
         |path: &str, bytes: &[u8]| files.iter().any(|(other, content)| other == path && content == bytes);
     let others = plan.others.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
     let wanted: Vec<(&str, &[u8])> = if of_other { others.collect() } else { plan.last_files() };
-    match wanted.into_iter().find(|(path, bytes)| !has(path, bytes)) {
-        Some((path, _)) => Err(Broken::Incomplete { at, receiver, path: path.to_owned() }),
+    if let Some((path, _)) = wanted.iter().find(|(path, bytes)| !has(path, bytes)) {
+        return Err(Broken::Incomplete { at, receiver, path: (*path).to_owned() });
+    }
+    if !plan.is_mirror {
+        return Ok(());
+    }
+    let own = format!("{OWN_FOLDER}/");
+    let unsure = if was_killed { unsure(&files) } else { BTreeSet::new() };
+    let belongs = |path: &str| {
+        path.starts_with(&own) || wanted.iter().any(|(other, _)| *other == path) || unsure.contains(path)
+    };
+    match files.iter().find(|file| !belongs(&file.0) && !plan.own.contains(file)) {
+        Some((path, _)) => Err(Broken::OutOfStep { at, receiver, path: path.clone() }),
         None => Ok(()),
     }
 }

@@ -20,7 +20,7 @@ mod world;
 
 pub use fault::Fault;
 pub use judge::Broken;
-pub use plan::{Plan, ReceiverPlan};
+pub use plan::{Plan, Protection, ReceiverPlan};
 pub use world::{Outcome, Step};
 
 /// Runs the transfer of a seed and judges it. `watch` gets what happens, step by step.

@@ -2,6 +2,7 @@
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
+use layercast_delivery::security::encryption::Salt;
 
 use crate::fault::{Fault, Forgery, Scheduled};
 
@@ -40,6 +41,17 @@ pub struct Change {
     pub removed: Vec<String>,
 }
 
+/// How packets are protected by a group key, which the source and the receivers share and forgers do not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// With which salt they are encrypted; none if they only have a MAC.
+    pub salt: Option<Salt>,
+    /// Whether the other source has the group key.
+    pub of_others: bool,
+    /// How long the source's disk takes to store its state.
+    pub storing: Duration,
+}
+
 /// A transfer and what goes wrong with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -59,6 +71,12 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Whether the source signs, and receivers take only what it has signed. Then forged packets look genuine.
     pub is_signed: bool,
+    /// How packets are protected, if they are.
+    pub protection: Option<Protection>,
+    /// Whether receivers keep their folders in step with the source's.
+    pub is_mirror: bool,
+    /// What users have in the receivers' folders before these start.
+    pub own: Vec<(String, Vec<u8>)>,
     /// The files of another source.
     pub others: Vec<(String, Vec<u8>)>,
     /// The faults in the order of time.
@@ -132,7 +150,12 @@ impl Plan {
             let length = 150_000 + signing.below(250_000);
             first.files.push(("j/long".to_owned(), signing.bytes(length)));
         }
-        let faults = faults(&mut draw, receivers.len());
+        let own = own(&mut Draw(Stream::new(seed, "mirror")), &changes);
+        let mut faults = faults(&mut draw, receivers.len());
+        let mut history = Draw(Stream::new(seed, "history"));
+        if history.below(8) == 0 {
+            alternate(&mut history, &mut changes, &mut faults);
+        }
         Plan {
             seed,
             protocol: PROTOCOLS[draw.below(PROTOCOLS.len() as u64) as usize],
@@ -142,14 +165,23 @@ impl Plan {
             receivers,
             changes,
             is_signed,
+            protection: protection(&mut Draw(Stream::new(seed, "protection"))),
+            is_mirror: own.is_some(),
+            own: own.unwrap_or_default(),
             others: draw.files(2),
             faults,
         }
     }
 
-    /// Every content that a source sends at a path at some time.
+    /// Whether receivers take files of the other source: not if they know the keys of the first and it has others.
+    pub fn takes_others(&self) -> bool {
+        !self.is_signed && self.protection.is_none_or(|protection| protection.of_others)
+    }
+
+    /// Every content that receivers take from a source at a path at some time.
     pub fn versions<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        let files = self.changes.iter().flat_map(|change| &change.files).chain(&self.others);
+        let others = if self.takes_others() { self.others.as_slice() } else { &[] };
+        let files = self.changes.iter().flat_map(|change| &change.files).chain(others);
         files.filter(move |(other, _)| other == path).map(|(_, bytes)| bytes.as_slice())
     }
 
@@ -182,6 +214,41 @@ fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {
     }
 }
 
+fn protection(draw: &mut Draw) -> Option<Protection> {
+    if draw.below(3) > 0 {
+        return None;
+    }
+    let salt = Salt([draw.0.bits().to_be_bytes(), draw.0.bits().to_be_bytes()].concat().try_into().ok()?);
+    Some(Protection {
+        salt: (draw.below(2) == 0).then_some(salt),
+        of_others: draw.below(2) == 0,
+        storing: draw.ms(0.0, 1_500.0),
+    })
+}
+
+/// What users have in the folders of mirrors; none if receivers are no mirrors.
+fn own(draw: &mut Draw, changes: &[Change]) -> Option<Vec<(String, Vec<u8>)>> {
+    if draw.below(4) > 0 {
+        return None;
+    }
+    let mut own = Vec::new();
+    for path in ["mine", "b/mine"] {
+        let length = draw.below(3_000);
+        own.push((path.to_owned(), draw.bytes(length)));
+    }
+    match (draw.below(3), changes.first().and_then(|first| first.files.first())) {
+        // A file that the source has as well.
+        (0, Some(same)) => own.push(same.clone()),
+        // One that it may replace.
+        (1, _) => {
+            let (path, length) = (draw.path(), draw.length());
+            own.push((path, draw.bytes(length)));
+        }
+        _ => {}
+    }
+    Some(own)
+}
+
 fn changes(draw: &mut Draw) -> Vec<Change> {
     let mut changes = vec![Change { at: Time::ZERO, files: draw.files(5), removed: Vec::new() }];
     if draw.below(2) == 0 {
@@ -201,6 +268,26 @@ fn changes(draw: &mut Draw) -> Vec<Change> {
         changes.sort_by_key(|change| change.at);
     }
     changes
+}
+
+/// A file changes between two contents, and the source is killed meanwhile.
+fn alternate(draw: &mut Draw, changes: &mut Vec<Change>, faults: &mut Vec<Scheduled>) {
+    let path = draw.path();
+    let contents = [(); 2].map(|()| {
+        let length = draw.length();
+        draw.bytes(length)
+    });
+    let mut at = Time::ZERO;
+    for content in contents.iter().cycle().take(3 + draw.below(3) as usize) {
+        at += draw.ms(1_000.0, 12_000.0);
+        changes.push(Change { at, files: vec![(path.clone(), content.clone())], removed: Vec::new() });
+    }
+    changes.sort_by_key(|change| change.at);
+    for _ in 0..1 + draw.below(2) {
+        let at = Time::ZERO + draw.ms(1_000.0, 40_000.0);
+        faults.push(Scheduled { at, fault: Fault::KillSource { down: draw.ms(0.0, 4_000.0) } });
+    }
+    faults.sort_by_key(|scheduled| scheduled.at);
 }
 
 fn faults(draw: &mut Draw, receivers: usize) -> Vec<Scheduled> {

@@ -12,13 +12,17 @@ use layercast_delivery::accept::{AcceptCounters, Incoming, accept};
 use layercast_delivery::follow::Following;
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, ReceptionSettings};
 use layercast_delivery::search::{FoundSession, Known, Search};
-use layercast_delivery::security::keys::PublicKey;
+use layercast_delivery::security::any_session::AnySession;
+use layercast_delivery::security::encryption::Salt;
+use layercast_delivery::security::keys::{GroupKey, PublicKey};
+use layercast_delivery::security::protection::{self, Rejection};
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::{Header, Protocol, Receiver};
 
 use crate::disk::FaultyDisk;
-use crate::source::GROUP;
-use crate::wire::{ReceiverHost, Wish};
+use crate::plan::Plan;
+use crate::source::{GROUP, group_key_of, trusted};
+use crate::wire::{ReceiverHost, Wish, packet_number};
 
 /// How long a receiver waits for a silent session.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,6 +38,41 @@ pub(crate) enum Ended {
     Failed(String),
 }
 
+/// Whose packets a receiver takes.
+#[derive(Clone)]
+struct Keys {
+    /// Whose files it takes; anyone's if empty.
+    trusted: Arc<[PublicKey]>,
+    /// The group key, and the salt of encryption, if packets are protected.
+    group: Option<(GroupKey, Option<Salt>)>,
+}
+
+/// What the check of protected packets let through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passed {
+    /// The packet.
+    pub(crate) is_taken: bool,
+    /// The packet, which had been taken before in this session.
+    pub(crate) is_again: bool,
+}
+
+/// Packet numbers, a bit for each.
+#[derive(Default)]
+struct Numbers(Vec<u64>);
+
+impl Numbers {
+    /// Notes a number. Whether it was there.
+    fn note(&mut self, number: u64) -> bool {
+        let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let before = self.0[word];
+        self.0[word] |= bit;
+        before & bit != 0
+    }
+}
+
 /// The part that belongs to a session.
 struct Current {
     session: Session,
@@ -41,12 +80,15 @@ struct Current {
     deadline: Option<Time>,
     following: Following,
     has_ended: bool,
+    protection: Option<protection::Incoming>,
+    taken: Numbers,
 }
 
 /// A running receiver.
 pub(crate) struct ReceiverProgram {
-    /// Whose files it takes; anyone's if empty.
-    keys: Arc<[PublicKey]>,
+    keys: Keys,
+    /// The check of packets whose session is not known, or another one than that which is received.
+    others: Option<AnySession>,
     reception: Reception<FaultyDisk>,
     search: Search,
     searching_since: Time,
@@ -59,17 +101,23 @@ pub(crate) struct ReceiverProgram {
 }
 
 impl ReceiverProgram {
+    /// A receiver that knows the keys of the source at an address.
     pub(crate) fn new(
+        plan: &Plan,
+        source: IpAddr,
         disk: FaultyDisk,
-        keys: Arc<[PublicKey]>,
         streams: Stream,
         now: Time,
     ) -> ReceiverProgram {
-        let settings = ReceptionSettings { replace: true, mirror: false };
+        let settings = ReceptionSettings { replace: true, mirror: plan.is_mirror };
+        let salt = plan.protection.and_then(|protection| protection.salt);
+        let trusted = trusted(plan, source);
+        let group = group_key_of(plan, source).map(|key| (key, salt));
         ReceiverProgram {
-            reception: Reception::trusting(disk, settings, Arc::clone(&keys)),
-            search: Search::new(Known::Group(GROUP, None), Arc::clone(&keys), None),
-            keys,
+            reception: Reception::trusting(disk, settings, Arc::clone(&trusted)),
+            search: Search::new(Known::Group(GROUP, None), Arc::clone(&trusted), None),
+            others: group.clone().map(|(key, salt)| AnySession::new(key, salt)),
+            keys: Keys { trusted, group },
             searching_since: now,
             current: None,
             streams,
@@ -97,11 +145,12 @@ impl ReceiverProgram {
         from: SocketAddr,
         channel: Channel,
         ecn: Ecn,
-        bytes: &[u8],
+        bytes: &mut [u8],
+        passed: &mut Passed,
     ) -> Result<(), DiskError> {
         let incoming = Incoming { from, channel: Some(channel), is_cut: false };
         let Some(current) = &mut self.current else {
-            if channel != Channel(0) {
+            if channel != Channel(0) || !is_authentic(&mut self.others, bytes, passed) {
                 return Ok(());
             }
             let Some(packet) = accept(incoming, bytes, None, &mut self.counters) else { return Ok(()) };
@@ -110,6 +159,15 @@ impl ReceiverProgram {
                 Some(Err(_)) | None => Ok(()),
             };
         };
+        match current.protection.as_mut().map_or(Ok(()), |protection| protection.accept(bytes)) {
+            Ok(()) => {
+                passed.is_taken = current.protection.is_some();
+                passed.is_again = packet_number(bytes).is_some_and(|number| current.taken.note(number));
+            }
+            // The session of a forged packet must not be followed.
+            Err(Rejection::Session) if is_authentic(&mut self.others, bytes, passed) => {}
+            Err(_) => return Ok(()),
+        }
         let of = Some((current.session.source, current.session.tsi));
         let foreign = self.counters.other_session + self.counters.other_source;
         let Some(packet) = accept(incoming, bytes, of, &mut self.counters) else {
@@ -136,7 +194,17 @@ impl ReceiverProgram {
         let Ok(protocol) = found.session.agree(protocol) else { return Ok(()) };
         let endpoint = protocol.receiver(found.session.plan(), Stream::new(self.streams.bits(), "receiver"));
         let (session, following) = (found.session.clone(), Following::new(now));
-        self.current = Some(Current { session, endpoint, deadline: None, following, has_ended: false });
+        let protection = self.keys.group.as_ref();
+        let protection = protection.map(|(key, salt)| protection::Incoming::of(key, *salt, session.tsi));
+        self.current = Some(Current {
+            session,
+            endpoint,
+            deadline: None,
+            following,
+            has_ended: false,
+            protection,
+            taken: Numbers::default(),
+        });
         self.reception.follow();
         self.reception.begin(found.number, &found.instance)?;
         self.drive(now, Input::Start);
@@ -178,7 +246,7 @@ impl ReceiverProgram {
             return if now.since(self.searching_since) >= PATIENCE { failed("no session") } else { None };
         };
         let source = current.session.source;
-        if self.reception.is_complete() {
+        if self.reception.is_in_step() {
             let progress = self.reception.progress();
             if progress.failed > 0 {
                 return failed("some objects could not be received");
@@ -191,7 +259,7 @@ impl ReceiverProgram {
             let not = (source, current.session.tsi);
             self.leave(now);
             self.wishes.push(Wish::Join(Channel(0)));
-            self.search = Search::new(Known::Group(GROUP, None), Arc::clone(&self.keys), Some(not));
+            self.search = Search::new(Known::Group(GROUP, None), Arc::clone(&self.keys.trusted), Some(not));
             (self.current, self.searching_since) = (None, now);
             return None;
         }
@@ -206,4 +274,11 @@ impl ReceiverProgram {
         self.drive(now, Input::Stop);
         self.wishes.push(Wish::Leave(Channel(0)));
     }
+}
+
+/// Whether a packet of a session that is not received is authentic; any is, if packets are not protected.
+fn is_authentic(check: &mut Option<AnySession>, bytes: &mut [u8], passed: &mut Passed) -> bool {
+    let Some(check) = check else { return true };
+    passed.is_taken = check.accept(bytes).is_ok();
+    passed.is_taken
 }

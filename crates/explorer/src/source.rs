@@ -14,8 +14,10 @@ use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
 use layercast_delivery::object::{Coding, Content, Sha256, sha256};
-use layercast_delivery::security::keys::{PublicKey, SecretKey};
+use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
 use layercast_delivery::security::manifest::ManifestBuilder;
+use layercast_delivery::security::protection::{Outgoing, Scheme};
+use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::sender::Sender;
 use layercast_delivery::session::{Session, whole_rates};
 use layercast_delivery::signed_table::TableSigner;
@@ -27,13 +29,26 @@ use crate::wire::{SourceHost, Wish};
 /// The group of the base channel.
 pub(crate) const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
-/// The key of the source at an address, which is no secret here.
-pub(crate) fn key_of(address: IpAddr) -> SecretKey {
-    let last = match address {
+/// How many packet numbers are granted at a time: enough for seconds at the highest rate, few enough that they are granted
+/// again and again.
+const GRANT: u64 = 1 << 14;
+
+fn last_byte(address: IpAddr) -> u8 {
+    match address {
         IpAddr::V4(address) => address.octets()[3],
         IpAddr::V6(address) => address.octets()[15],
-    };
-    SecretKey::from_seed(&[last; 32])
+    }
+}
+
+/// The group key of the source at an address, if it has one.
+pub(crate) fn group_key_of(plan: &Plan, address: IpAddr) -> Option<GroupKey> {
+    let number = if plan.protection?.of_others { 0 } else { last_byte(address) };
+    Some(GroupKey::from_seed(&[number; 32]))
+}
+
+/// The key of the source at an address, which is no secret here.
+pub(crate) fn key_of(address: IpAddr) -> SecretKey {
+    SecretKey::from_seed(&[last_byte(address); 32])
 }
 
 /// The keys that receivers trust: that of the source at this address, if it signs.
@@ -41,8 +56,14 @@ pub(crate) fn trusted(plan: &Plan, address: IpAddr) -> Arc<[PublicKey]> {
     plan.is_signed.then(|| key_of(address).public()).into_iter().collect()
 }
 
-/// What a source stores so that a later one continues: the next symbol of each block of each file.
-pub(crate) type Saved = BTreeMap<(String, Sha256), Vec<u32>>;
+/// What a source stores so that a later one continues.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Saved {
+    /// The next symbol of each block of each file.
+    reached: BTreeMap<(String, Sha256), Vec<u32>>,
+    /// The highest packet number that may have been used.
+    granted: u64,
+}
 
 /// A running source.
 pub(crate) struct SourceProgram {
@@ -50,15 +71,16 @@ pub(crate) struct SourceProgram {
     sender: Sender,
     objects: MemoryObjects,
     is_signed: bool,
+    protection: Option<Outgoing>,
     pub(crate) session: Session,
     pub(crate) deadline: Option<Time>,
     pub(crate) wishes: Vec<Wish>,
 }
 
 impl SourceProgram {
-    /// A source of these files, at this address; `life` distinguishes those that follow each other. None if the
-    /// protocol cannot carry the layers.
-    pub(crate) fn new(plan: &Plan, address: IpAddr, life: u64) -> Option<SourceProgram> {
+    /// A source at this address; `life` distinguishes those that follow each other. It goes on from the packet numbers that
+    /// are `saved`, and stores more of them before it sends any packet. None if the protocol cannot carry the layers.
+    pub(crate) fn new(plan: &Plan, address: IpAddr, life: u64, saved: &mut Saved) -> Option<SourceProgram> {
         let mut protocol = Protocol::named(plan.protocol)?;
         protocol.deploy();
         let layers = whole_rates(&LayerTable::doubling(plan.base, plan.layers).ok()?).ok()?;
@@ -67,6 +89,7 @@ impl SourceProgram {
         let shape = SessionPlan { layers: layers.clone(), packet_size: packet };
         let agreed = needs.agreed().iter();
         let agreed = agreed.filter_map(|name| Some(((*name).to_owned(), protocol.get(name)?))).collect();
+        let group_key = group_key_of(plan, address);
         let mut numbers = Stream::new(plan.seed, &format!("source/{address}/{life}"));
         let mut session = Session {
             tsi: numbers.bits() as u32,
@@ -77,8 +100,8 @@ impl SourceProgram {
             packet,
             channels: needs.channels(&shape),
             agreed,
-            group_key: None,
-            salt: None,
+            group_key: group_key.as_ref().map(|key| key.fingerprint().to_string()),
+            salt: plan.protection.and_then(|protection| protection.salt),
             layers,
         };
         session.check().ok()?;
@@ -91,11 +114,18 @@ impl SourceProgram {
             session: session.to_string(),
             signer: plan.is_signed.then(|| TableSigner { key: key_of(address), tsi: session.tsi }),
         };
+        let protection = group_key.map(|key| {
+            let mut sequence = Sequence::after(saved.granted);
+            saved.granted = sequence.grant_of(GRANT);
+            sequence.grant(saved.granted);
+            Outgoing::new(Scheme::of(&key, session.salt, session.tsi), sequence)
+        });
         Some(SourceProgram {
             endpoint,
             sender: Sender::new(settings, session.channels),
             objects: MemoryObjects::default(),
             is_signed: plan.is_signed,
+            protection,
             session,
             deadline: None,
             wishes: Vec::new(),
@@ -131,7 +161,7 @@ impl SourceProgram {
         let reached = |item: &Item| {
             let key = item.file.map(|(_, sha256)| (item.path.clone(), sha256));
             // What was sent after it was stored is skipped.
-            key.and_then(|key| saved.get(&key))
+            key.and_then(|key| saved.reached.get(&key))
                 .map_or(Vec::new(), |esis| esis.iter().map(|esi| esi + 64).collect())
         };
         let Ok(change) = self.sender.change(&items, removed, complete, &reached) else { return };
@@ -144,15 +174,26 @@ impl SourceProgram {
         }
     }
 
-    /// What a later source needs.
+    /// What a later source needs, with more packet numbers if few are left.
     pub(crate) fn save(&self) -> Saved {
-        let mut saved = Saved::new();
+        let mut reached = BTreeMap::new();
         for (toi, entry) in self.sender.catalogue().objects() {
             if let Content::File { sha256: Some(sha256), .. } = entry.content {
-                saved.insert((entry.path.clone(), sha256), self.sender.carousel().reached(toi).collect());
+                reached.insert((entry.path.clone(), sha256), self.sender.carousel().reached(toi).collect());
             }
         }
-        saved
+        let granted = self.protection.as_ref().map_or(0, |protection| {
+            let more = if protection.sequence.left() < GRANT / 2 { GRANT } else { 0 };
+            protection.sequence.grant_of(more)
+        });
+        Saved { reached, granted }
+    }
+
+    /// A state is stored: its packet numbers may be used.
+    pub(crate) fn stored(&mut self, saved: &Saved) {
+        if let Some(protection) = &mut self.protection {
+            protection.sequence.grant(saved.granted);
+        }
     }
 
     pub(crate) fn start(&mut self, now: Time) {
@@ -178,6 +219,7 @@ impl SourceProgram {
             packet: self.session.packet.as_bytes() as usize,
             sender: &mut self.sender,
             objects: &mut self.objects,
+            protection: &mut self.protection,
             wishes: &mut self.wishes,
         };
         self.deadline = drive(&mut self.endpoint, now, input, &mut host);

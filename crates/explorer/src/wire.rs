@@ -5,7 +5,8 @@ use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::packet::MAX_HEADER;
+use layercast_delivery::packet::{HET_AUTH, MAX_HEADER, View};
+use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing};
 use layercast_delivery::sender::Sender;
 use layercast_protocols::registry::Header;
 
@@ -22,6 +23,13 @@ pub(crate) enum Wish {
     Report(Vec<u8>),
 }
 
+/// The number of a protected packet (RFC 6584, section 5.1), read without the code that is judged by it.
+pub(crate) fn packet_number(bytes: &[u8]) -> Option<u64> {
+    let view = View::new(bytes).ok()?;
+    let (number, _) = view.extensions().find(HET_AUTH)?.split_at_checked(6)?;
+    Some(number.iter().skip(1).fold(0, |number, &byte| number << 8 | u64::from(byte)))
+}
+
 /// The host of a source: it builds packets.
 pub(crate) struct SourceHost<'a> {
     pub(crate) now: Time,
@@ -29,6 +37,7 @@ pub(crate) struct SourceHost<'a> {
     pub(crate) packet: usize,
     pub(crate) sender: &'a mut Sender,
     pub(crate) objects: &'a mut MemoryObjects,
+    pub(crate) protection: &'a mut Option<Outgoing>,
     pub(crate) wishes: &'a mut Vec<Wish>,
 }
 
@@ -51,6 +60,13 @@ impl Host<Header> for SourceHost<'_> {
             let length = repr.write(&mut head);
             let mut bytes = head.get(..length).unwrap_or_default().to_vec();
             bytes.extend_from_slice(room.get(..load.length).unwrap_or_default());
+            if let Some(protection) = self.protection {
+                let length = bytes.len();
+                bytes.resize(length + AUTH_BYTES, 0);
+                // Without a number that is granted a packet must not be sent.
+                let Ok(protected) = protection.protect(&mut bytes, length) else { continue };
+                bytes.truncate(protected);
+            }
             self.wishes.push(Wish::Multicast(channel, bytes));
         }
     }

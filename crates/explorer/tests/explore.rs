@@ -37,6 +37,10 @@ fn seeds_differ() {
         plans.iter().any(|plan| plan.changes.len() > 1) && plans.iter().any(|plan| plan.changes.len() == 1)
     );
     assert!((30..80).contains(&plans.iter().filter(|plan| plan.is_signed).count()));
+    let protected: Vec<_> = plans.iter().filter_map(|plan| plan.protection).collect();
+    let encrypted = protected.iter().filter(|protection| protection.salt.is_some()).count();
+    assert!((40..100).contains(&protected.len()) && (15..55).contains(&encrypted), "{encrypted}");
+    assert!((30..80).contains(&plans.iter().filter(|plan| plan.is_mirror).count()));
     assert!(plans.iter().map(|plan| plan.faults.len()).sum::<usize>() > 400);
     assert!(plans.iter().any(|plan| plan.last_files().iter().any(|(_, bytes)| bytes.len() > 100_000)));
 }

@@ -31,7 +31,7 @@ pub use interface::Interface;
 pub(crate) use interface::unspecified;
 pub(crate) use packet_loss::PacketLoss;
 pub use packet_loss::RecentPackets;
-pub use receiver::{ReceiverHost, ReceiverNote};
+pub use receiver::{ReceiverHost, ReceiverNote, Stranger};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
 pub(crate) use socket::{RECEIVE_BUFFER, open_source};
 pub use socket::{open_announcer, open_group};

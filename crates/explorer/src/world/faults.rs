@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
 
-use super::{Step, World, address, say};
+use super::{Passing, Step, World, address, say};
 use crate::fault::{Fault, Forgery};
 use crate::forgery;
 use crate::plan::FAULTS_UNTIL;
@@ -41,8 +41,8 @@ impl World {
                 }
             }
             Fault::KillSource { down } => {
+                self.kill_source(0);
                 if let Some(source) = self.sources.first_mut() {
-                    source.program = None;
                     source.starts_at = Some(self.now + down);
                 }
             }
@@ -79,28 +79,26 @@ impl World {
     fn forge(&mut self, number: usize, count: u32, kind: Forgery) {
         for _ in 0..count {
             let heard = &self.receivers[number].heard;
-            let genuine = heard.get((self.chaos.bits() % heard.len().max(1) as u64) as usize).cloned();
+            let heard = heard.get((self.chaos.bits() % heard.len().max(1) as u64) as usize).cloned();
             let (from, channel, mut bytes) =
-                genuine.unwrap_or((SocketAddr::new(address(1), 9000), Channel(0), vec![0; 40]));
+                heard.unwrap_or((SocketAddr::new(address(1), 9000), Channel(0), vec![0; 40]));
+            let genuine = bytes.clone();
             match kind {
                 Forgery::Random => bytes.iter_mut().for_each(|byte| *byte = self.chaos.bits() as u8),
                 // Whoever knows the format can do better.
+                Forgery::Mutated if self.plan.protection.is_some() => {
+                    bytes = forgery::protected(bytes, self.plan.protection, &mut self.chaos);
+                }
                 Forgery::Mutated if self.plan.is_signed => {
                     bytes = forgery::of(&bytes, &mut self.chaos).unwrap_or(bytes);
                 }
-                Forgery::Mutated => {
-                    for _ in 0..1 + self.chaos.bits() % 4 {
-                        let at = (self.chaos.bits() % bytes.len().max(1) as u64) as usize;
-                        if let Some(byte) = bytes.get_mut(at) {
-                            *byte ^= 1 << (self.chaos.bits() % 8);
-                        }
-                    }
-                }
+                Forgery::Mutated => forgery::flip(&mut bytes, &mut self.chaos),
                 Forgery::Replayed => {}
                 // The session's number is in the third word (RFC 5651, section 5.1).
                 Forgery::OtherSession => bytes.iter_mut().skip(8).take(4).for_each(|byte| *byte ^= 0x5a),
             }
-            self.hold((number, from, channel, Ecn::NotCapable, bytes));
+            let (ecn, is_forged) = (Ecn::NotCapable, bytes != genuine);
+            self.hold(Passing { receiver: number, from, channel, ecn, bytes, is_forged });
         }
     }
 }

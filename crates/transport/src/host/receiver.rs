@@ -23,6 +23,7 @@ use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, REFUSAL_BYTES, ReceptionReport, Refusal};
+use layercast_delivery::security::any_session::AnySession;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::feedback::{FeedbackMac, TAG_BYTES};
 use layercast_delivery::security::keys::GroupKey;
@@ -65,6 +66,19 @@ struct Memberships {
     counters: ReceiverCounters,
 }
 
+/// The sender of packets of another session or source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stranger {
+    /// Its address.
+    pub from: IpAddr,
+    /// Whether its session may take the place of one that is silent: always without a group key, and otherwise if the key
+    /// authenticates it.
+    pub may_be_followed: bool,
+}
+
+/// After which time without a packet of the session those of others are checked: well before another session is followed.
+const SILENT: Duration = Duration::from_secs(1);
+
 /// The host of a receiver.
 #[derive(Debug)]
 pub struct ReceiverHost {
@@ -75,12 +89,16 @@ pub struct ReceiverHost {
     /// Since when no channel but the base layer's has been joined.
     base_only_since: Option<Time>,
     /// The last packet of another session or source.
-    stranger: Option<IpAddr>,
+    stranger: Option<Stranger>,
+    /// When the last packet of the session came.
+    heard: Time,
     clock: Clock,
     now: Time,
     inbox: Inbox,
     /// None if packets are not authenticated.
     protection: Option<Incoming>,
+    /// The check of packets of other sessions.
+    others: Option<AnySession>,
     deadline: Option<Time>,
 }
 
@@ -107,6 +125,7 @@ impl ReceiverHost {
             most: protocol.requirements().most_receivers(),
             base_only_since: None,
             stranger: None,
+            heard: Time::ZERO,
             receiver: protocol.receiver(session.plan(), Stream::new(seed, "receiver")),
             inbox: Inbox::new(session.packet.as_bytes() as usize),
             memberships: Memberships {
@@ -127,6 +146,7 @@ impl ReceiverHost {
             clock: Clock::default(),
             now: Time::ZERO,
             protection: None,
+            others: None,
             deadline: None,
         })
     }
@@ -166,8 +186,8 @@ impl ReceiverHost {
         self.base_only_since.map_or(Duration::ZERO, |since| self.clock.now().since(since))
     }
 
-    /// Where packets of another session or source came from since the last call.
-    pub fn take_stranger(&mut self) -> Option<IpAddr> {
+    /// Who sends packets of another session or source, by the last of them since the last call.
+    pub fn take_stranger(&mut self) -> Option<Stranger> {
         self.stranger.take()
     }
 
@@ -196,6 +216,7 @@ impl ReceiverHost {
         let tsi = self.memberships.session.tsi;
         self.protection = Some(Incoming::of(key, salt, tsi));
         self.memberships.feedback_mac = Some(FeedbackMac::new(key, tsi));
+        self.others = Some(AnySession::new(key.clone(), salt));
     }
 
     /// Packets that were checked for authenticity; none if they are not.
@@ -256,10 +277,17 @@ impl ReceiverHost {
         self.inbox.sort();
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get_mut(index) else { break };
+            let mut may_be_followed = true;
             if let Some(protection) = &mut self.protection {
                 match protection.accept(bytes) {
-                    // Packets of other sessions are counted as such below.
-                    Ok(()) | Err(Rejection::Session) => {}
+                    Ok(()) => {}
+                    // Packets of other sessions are counted as such below. Whether they are authentic matters only when
+                    // this one is silent: then the session of a forged one must not be followed.
+                    Err(Rejection::Session) => {
+                        let others = self.others.as_mut();
+                        let others = others.filter(|_| datagram.at.since(self.heard) >= SILENT);
+                        may_be_followed = others.is_some_and(|others| others.accept(bytes).is_ok());
+                    }
                     Err(_) => continue,
                 }
             }
@@ -270,10 +298,13 @@ impl ReceiverHost {
             let foreign = counters.other_session + counters.other_source;
             let Some(accepted) = accept(datagram.incoming(), bytes, of, counters) else {
                 if counters.other_session + counters.other_source > foreign {
-                    self.stranger = Some(datagram.from.ip());
+                    let before = self.stranger.is_some_and(|stranger| stranger.may_be_followed);
+                    let may_be_followed = may_be_followed || before;
+                    self.stranger = Some(Stranger { from: datagram.from.ip(), may_be_followed });
                 }
                 continue;
             };
+            self.heard = datagram.at;
             let Some(channel) = datagram.channel else { continue };
             let number = accepted.repr.fields.cci.number();
             self.memberships.packet_loss.observe(datagram.at, channel, number);

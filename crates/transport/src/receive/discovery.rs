@@ -10,9 +10,8 @@ use layercast_delivery::accept::{AcceptCounters, accept};
 use layercast_delivery::listing::InstanceError;
 use layercast_delivery::packet::View;
 use layercast_delivery::search::{FoundSession, Known, Search, SearchError};
-use layercast_delivery::security::encryption::Salt;
-use layercast_delivery::security::keys::GroupKey;
-use layercast_delivery::security::protection::{Incoming, Rejection, seems_encrypted};
+use layercast_delivery::security::any_session::AnySession;
+use layercast_delivery::security::protection::seems_encrypted;
 use layercast_delivery::session::{PACKET_BYTES, Session, is_usable_group};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -23,8 +22,6 @@ use crate::error::Error;
 use crate::host::{Clock, Inbox, Interface, open_group};
 use crate::notice::Notice;
 
-/// The maximum number of sessions whose packets are checked at the same time.
-const CHECKS_MAX: usize = 8;
 /// The interval of checks for an interruption by the user.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -60,8 +57,8 @@ pub(super) fn find(
     }
     let mut search = Search::new(options.known.clone(), options.keys.as_slice().into(), not);
     let mut counters = AcceptCounters::default();
-    let (mut checks, mut forged) = (Vec::new(), 0u64);
-    let (mut evidence, salt) = (Evidence::default(), options.salt());
+    let (mut evidence, salt, mut forged) = (Evidence::default(), options.salt(), 0u64);
+    let mut check = options.group_key.clone().map(|key| AnySession::new(key, salt));
     let clock = Clock::default();
     let mut inbox = Inbox::new(*PACKET_BYTES.end() as usize);
     let waited = Instant::now();
@@ -96,13 +93,13 @@ pub(super) fn find(
             }
             // Packets of other sessions are counted as such below.
             if of.is_none_or(|(_, tsi)| tsi_of(bytes) == Some(tsi)) {
-                match &options.group_key {
+                match &mut check {
                     None if seems_encrypted(bytes) => {
                         evidence.unreadable();
                         continue;
                     }
                     None => {}
-                    Some(key) => match check(key, salt, &mut checks, bytes) {
+                    Some(check) => match check.accept(bytes) {
                         Ok(()) => evidence.authentic(),
                         Err(reason) => {
                             forged += 1;
@@ -138,24 +135,6 @@ pub(super) fn find(
 /// The session number of a packet.
 fn tsi_of(bytes: &[u8]) -> Option<u32> {
     View::new(bytes).ok().and_then(|view| view.tsi()).and_then(|tsi| u32::try_from(tsi).ok())
-}
-
-/// Checks and decrypts a packet by the group key. `checks` are those of the sessions that were seen.
-fn check(
-    key: &GroupKey,
-    salt: Option<Salt>,
-    checks: &mut Vec<(u32, Incoming)>,
-    bytes: &mut [u8],
-) -> Result<(), Rejection> {
-    let tsi = tsi_of(bytes).ok_or(Rejection::Malformed)?;
-    let place = checks.iter().position(|(of, _)| *of == tsi).unwrap_or_else(|| {
-        if checks.len() >= CHECKS_MAX {
-            checks.remove(0);
-        }
-        checks.push((tsi, Incoming::of(key, salt, tsi)));
-        checks.len() - 1
-    });
-    checks.get_mut(place).map_or(Err(Rejection::Session), |(_, check)| check.accept(bytes))
 }
 
 /// Whether the receiver has the key that the session names, or no key where it names none.

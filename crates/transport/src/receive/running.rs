@@ -259,8 +259,11 @@ impl<'a> Running<'a> {
     /// Whether the session is silent while another one is there.
     fn is_lost(&mut self, host: &mut ReceiverHost) -> bool {
         let now = host.clock().now();
-        if host.take_stranger().inspect(|&from| self.meet(from)).is_some() {
-            self.following.other(now);
+        if let Some(stranger) = host.take_stranger() {
+            self.meet(stranger.from);
+            if stranger.may_be_followed {
+                self.following.other(now);
+            }
         }
         self.following.is_lost(now)
     }

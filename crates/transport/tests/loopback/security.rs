@@ -3,13 +3,18 @@
 use std::io::ErrorKind;
 use std::net::UdpSocket;
 
+use layercast_core::units::{self, Channel, Time};
+use layercast_delivery::object::FEC_RAPTORQ;
 use layercast_delivery::packet::Completion;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::feedback::FeedbackMac;
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
 use layercast_delivery::security::protection::Rejection;
+use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::security::signed::SignatureError;
+use layercast_delivery::sender::Load;
 use layercast_delivery::signed_table::Untrusted;
+use layercast_transport::host::{Interface, ReceiverHost, SourceHost, Supply};
 
 use super::*;
 
@@ -311,4 +316,62 @@ fn a_group_key_authenticates_what_receivers_send() {
     let counters = sent.progress.counters;
     assert_eq!((counters.forged_feedback, counters.bad_feedback), (20, 0), "{counters:?}");
     assert!(counters.reports > 0 && counters.completions > 0, "{counters:?}");
+}
+
+/// Payload of no meaning.
+struct Nothing;
+
+impl Supply for Nothing {
+    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
+        let length = 100.min(room.len());
+        room[..length].fill(1);
+        Ok(Load { toi: 1, codepoint: FEC_RAPTORQ, length, ..Load::default() })
+    }
+}
+
+/// A forged packet of another session must not make a receiver leave its own, which is silent for a while.
+#[test]
+fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
+    if !works_here() {
+        return;
+    }
+    let key = GroupKey::from_seed(&[5; 32]);
+    let options = sending(232, "elm", Ends::default());
+    let silent = Session {
+        tsi: 1,
+        protocol: "elm".to_owned(),
+        source: Ipv4Addr::LOCALHOST.into(),
+        group: options.group,
+        feedback: (Ipv4Addr::LOCALHOST, 9).into(),
+        packet: options.packet,
+        layers: options.layers.clone(),
+        channels: 3,
+        agreed: Vec::new(),
+        group_key: Some(key.fingerprint().to_string()),
+        salt: None,
+    };
+    let interface = Interface::find(Some("127.0.0.1"), silent.group).unwrap();
+    let mut receiver =
+        ReceiverHost::new(interface.clone(), &options.protocol, silent.clone(), None, None, 2).unwrap();
+    receiver.protect(&key, None);
+    receiver.start().unwrap();
+    for (tsi, forger) in [(2, true), (3, false)] {
+        let session = Session { tsi, ..silent.clone() };
+        let mut source = SourceHost::new(&interface, &options.protocol, session, 0, 1, 1).unwrap();
+        let mut numbers = Sequence::after(0);
+        numbers.grant(SEQUENCE_MAX);
+        let other = GroupKey::from_seed(&[6; 32]);
+        source.protect(if forger { &other } else { &key }, numbers);
+        source.start(&mut Nothing).unwrap();
+        let mut seen = Vec::new();
+        for _ in 0..150 {
+            source.step(source.clock().now(), &mut Nothing).unwrap();
+            let latest = receiver.clock().now() + units::Duration::from_ms(10);
+            receiver.step(latest, &mut |_, _| Ok(())).unwrap();
+            seen.extend(receiver.take_stranger().map(|stranger| stranger.may_be_followed));
+        }
+        assert!(seen.len() > 10, "packets of session {tsi} arrive");
+        // It may be too early for the first ones: the receiver has just begun to listen.
+        assert_eq!(seen.contains(&true), !forger, "session {tsi}");
+    }
 }

@@ -1,0 +1,79 @@
+//! The check of packets whose session is not known: while one is searched, and those of other sessions afterwards.
+
+use super::encryption::Salt;
+use super::keys::GroupKey;
+use super::protection::{Incoming, Rejection};
+use crate::packet::View;
+
+/// The maximum number of sessions whose packets are checked at the same time. The oldest makes room.
+const SESSIONS_MAX: usize = 8;
+
+/// A check for each session whose packets come.
+#[derive(Debug)]
+pub struct AnySession {
+    key: GroupKey,
+    salt: Option<Salt>,
+    checks: Vec<(u32, Incoming)>,
+}
+
+impl AnySession {
+    /// The check by a group key, and with a salt by encryption.
+    pub fn new(key: GroupKey, salt: Option<Salt>) -> AnySession {
+        AnySession { key, salt, checks: Vec::new() }
+    }
+
+    /// Checks and decrypts a packet by the key of the session that it names, as [`Incoming::accept`] does.
+    ///
+    /// # Errors
+    /// Why it must be dropped.
+    pub fn accept(&mut self, packet: &mut [u8]) -> Result<(), Rejection> {
+        let tsi = View::new(packet).ok().and_then(|view| view.tsi()).and_then(|tsi| u32::try_from(tsi).ok());
+        let tsi = tsi.ok_or(Rejection::Malformed)?;
+        let place = self.checks.iter().position(|(of, _)| *of == tsi).unwrap_or_else(|| {
+            if self.checks.len() >= SESSIONS_MAX {
+                self.checks.remove(0);
+            }
+            self.checks.push((tsi, Incoming::of(&self.key, self.salt, tsi)));
+            self.checks.len() - 1
+        });
+        self.checks.get_mut(place).map_or(Err(Rejection::Session), |(_, check)| check.accept(packet))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::protection::{AUTH_BYTES, Outgoing, Scheme};
+    use super::super::sequence::Sequence;
+    use super::*;
+
+    /// A packet of a session: an LCT header with a session number of 32 bits, and a payload.
+    fn packet(key: &GroupKey, tsi: u32, number: u64) -> Vec<u8> {
+        let mut bytes = vec![0x10, 0x80, 3, 0, 0, 0, 0, 0];
+        bytes.extend(tsi.to_be_bytes());
+        bytes.extend([7; 20]);
+        let length = bytes.len();
+        bytes.resize(length + AUTH_BYTES, 0);
+        let mut sequence = Sequence::after(number - 1);
+        sequence.grant(number);
+        Outgoing::new(Scheme::mac(key, tsi), sequence).protect(&mut bytes, length).expect("protected");
+        bytes
+    }
+
+    #[test]
+    fn each_session_has_numbers_of_its_own_and_forged_ones_are_refused() {
+        let (key, other) = (GroupKey::from_seed(&[1; 32]), GroupKey::from_seed(&[2; 32]));
+        let mut check = AnySession::new(key.clone(), None);
+        for tsi in 1..=5 {
+            assert_eq!(check.accept(&mut packet(&key, tsi, 9)), Ok(()));
+            assert_eq!(check.accept(&mut packet(&key, tsi, 9)), Err(Rejection::Replayed));
+            assert_eq!(check.accept(&mut packet(&other, tsi, 10)), Err(Rejection::Forged));
+        }
+        assert_eq!(check.accept(&mut [0; 3]), Err(Rejection::Malformed));
+        // However many sessions there seem to be.
+        for tsi in 0..1000 {
+            assert_eq!(check.accept(&mut packet(&other, tsi, 1)), Err(Rejection::Forged));
+        }
+        assert_eq!(check.checks.len(), SESSIONS_MAX);
+        assert_eq!(check.accept(&mut packet(&key, 3, 10)), Ok(()));
+    }
+}

@@ -1,0 +1,192 @@
+//! Packets on their way: out of programs, through the network and its mishaps, and into programs.
+
+use std::net::SocketAddr;
+
+use layercast_core::units::{Channel, Duration, Size};
+use layercast_simulator::ForeignPacket;
+use layercast_simulator::outside::Handle;
+
+use super::{KEPT, Passing, RESTART_AFTER, Step, World};
+use crate::judge::Broken;
+use crate::receiver::Passed;
+use crate::wire::{Wish, packet_number};
+
+impl World {
+    pub(super) fn set_joined(&mut self, number: usize, channel: Channel, is_joined: bool) {
+        let Some(joined) = self.receivers[number].joined.get_mut(channel.index()) else { return };
+        if std::mem::replace(joined, is_joined) == is_joined {
+            return;
+        }
+        for source in &self.sources {
+            let Some(&id) = source.ids.get(number) else { continue };
+            if is_joined { self.simulation.join(id, channel) } else { self.simulation.leave(id, channel) }
+        }
+    }
+
+    /// Carries out what programs want.
+    pub(super) fn carry_wishes(&mut self) -> Result<(), Broken> {
+        for number in 0..self.sources.len() {
+            let Some(program) = &mut self.sources[number].program else { continue };
+            let wishes = std::mem::take(&mut program.wishes);
+            let session = self.sources[number].session;
+            for wish in wishes {
+                let Wish::Multicast(channel, bytes) = wish else { continue };
+                self.outcome.packets += 1;
+                if let Some(packet) = packet_number(&bytes) {
+                    let highest = &mut self.sources[number].highest;
+                    // Whatever number its sessions have: the state is there so that one may come again.
+                    if packet <= *highest {
+                        let (at, highest) = (self.now, *highest);
+                        return Err(Broken::NumberAgain { at, source_number: number, packet, highest });
+                    }
+                    *highest = packet;
+                }
+                let slot = self.simulation.multicast_foreign(session, channel, packet(&bytes), Handle);
+                self.put(slot, bytes);
+            }
+        }
+        (0..self.receivers.len()).for_each(|number| self.carry_receiver(number));
+        Ok(())
+    }
+
+    pub(super) fn carry_receiver(&mut self, number: usize) {
+        let Some(program) = &mut self.receivers[number].program else { return };
+        let (wishes, to) = (std::mem::take(&mut program.wishes), program.source());
+        for wish in wishes {
+            match wish {
+                Wish::Join(channel) => self.set_joined(number, channel, true),
+                Wish::Leave(channel) => self.set_joined(number, channel, false),
+                Wish::Report(bytes) => {
+                    let at = self.sources.iter().position(|source| Some(source.address) == to);
+                    let receiver = &self.receivers[number];
+                    if let Some(&path) = at.and_then(|at| receiver.paths.get(at))
+                        && receiver.partitioned_until <= self.now
+                    {
+                        let slot = self.simulation.send_foreign(path, packet(&bytes), Handle);
+                        self.put(slot, bytes);
+                    }
+                }
+                Wish::Multicast(..) => {}
+            }
+        }
+    }
+
+    fn put(&mut self, slot: Option<u32>, bytes: Vec<u8>) {
+        let Some(slot) = slot.map(|slot| slot as usize) else { return };
+        if self.store.len() <= slot {
+            self.store.resize_with(slot + 1, Vec::new);
+        }
+        self.store[slot] = bytes;
+    }
+
+    /// Takes out what has arrived.
+    pub(super) fn deliver(&mut self, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
+        let mut reports = Vec::new();
+        self.simulation.drain_foreign(&mut |arrival| reports.push((arrival.path, arrival.header.0)));
+        for (path, slot) in reports {
+            let bytes = self.store.get(slot as usize).cloned().unwrap_or_default();
+            let to =
+                self.receivers.iter().find_map(|receiver| receiver.paths.iter().position(|&own| own == path));
+            if let Some(program) =
+                to.and_then(|to| self.sources.get_mut(to)).and_then(|place| place.program.as_mut())
+            {
+                program.report(self.now, &bytes);
+            }
+        }
+        let mut arrived = Vec::new();
+        for place in &self.sources {
+            let Some(receivers) = self.simulation.receivers_mut(place.session) else { continue };
+            let batch: Vec<_> = receivers.drain().collect();
+            for arrival in batch {
+                let Some(host) = receivers.get_mut(arrival.receiver as usize).map(|one| one.host.0) else {
+                    continue;
+                };
+                let bytes = self.store.get(arrival.header.0 as usize).cloned().unwrap_or_default();
+                let Some(channel) = channel_of(&bytes) else { continue };
+                arrived.push(Passing {
+                    receiver: host as usize,
+                    from: SocketAddr::new(place.address, 9000),
+                    channel,
+                    ecn: arrival.ecn,
+                    bytes,
+                    is_forged: false,
+                });
+            }
+        }
+        for packet in arrived {
+            self.arrive(packet, watch)?;
+        }
+        while let Some(entry) = self.held.first_entry().filter(|entry| entry.key().0 <= self.now) {
+            let packet = entry.remove();
+            self.pass(packet, watch)?;
+        }
+        Ok(())
+    }
+
+    /// A packet arrives at a machine: once, twice, later or not at all.
+    fn arrive(&mut self, packet: Passing, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
+        let Some(path) = self.plan.receivers.get(packet.receiver) else { return Ok(()) };
+        let (duplicated, delayed) = (path.duplicated, path.delayed);
+        let receiver = &mut self.receivers[packet.receiver];
+        if receiver.partitioned_until > self.now {
+            return Ok(());
+        }
+        if receiver.heard.len() < KEPT {
+            receiver.heard.push((packet.from, packet.channel, packet.bytes.clone()));
+        } else if let Some(place) = receiver.heard.get_mut(self.outcome.packets as usize % KEPT) {
+            *place = (packet.from, packet.channel, packet.bytes.clone());
+        }
+        if duplicated > 0.0 && self.chaos.chance(duplicated) {
+            self.hold(packet.clone());
+        }
+        if delayed > 0.0 && self.chaos.chance(delayed) {
+            self.hold(packet);
+            return Ok(());
+        }
+        self.pass(packet, watch)
+    }
+
+    pub(super) fn hold(&mut self, packet: Passing) {
+        let at = self.now + self.chaos.uniform_duration(Duration::from_ms(200));
+        self.held_count += 1;
+        self.held.insert((at, self.held_count), packet);
+    }
+
+    /// Passes a packet to a receiver's program, if it has joined the channel.
+    fn pass(&mut self, packet: Passing, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
+        let Passing { receiver: number, from, channel, ecn, mut bytes, is_forged } = packet;
+        let receiver = &mut self.receivers[number];
+        let local = self.now + receiver.ahead;
+        let has_joined = receiver.joined.get(channel.index()) == Some(&true);
+        let Some(program) = receiver.program.as_mut().filter(|_| has_joined) else { return Ok(()) };
+        let mut passed = Passed::default();
+        let done = program.packet(local, from, channel, ecn, &mut bytes, &mut passed);
+        self.note_events(number, watch);
+        if passed.is_taken && is_forged {
+            return Err(Broken::Forged { at: self.now, receiver: number });
+        }
+        if passed.is_again {
+            return Err(Broken::Replayed { at: self.now, receiver: number });
+        }
+        if self.receivers[number].disk.was_killed() {
+            return self.killed_by_disk(number, watch);
+        }
+        match done {
+            Ok(()) => Ok(()),
+            Err(error) => self.stop_receiver(number, RESTART_AFTER, &error.to_string(), watch),
+        }
+    }
+}
+
+/// A packet as the network sees it.
+fn packet(bytes: &[u8]) -> ForeignPacket {
+    ForeignPacket { size: Size::from_bytes(bytes.len() as u32 + 28), ecn: 0, label: 0, counts: true }
+}
+
+/// The channel of a genuine packet, by its own header: the network forgets the group of a copy.
+fn channel_of(bytes: &[u8]) -> Option<Channel> {
+    use layercast_core::family::AnyHeader as _;
+    let view = layercast_delivery::packet::View::new(bytes).ok()?;
+    let repr = layercast_delivery::packet::Repr::read(&view).ok()?;
+    layercast_protocols::registry::Header::from_lct(&repr.fields).ok()?.channel()
+}
