@@ -2,6 +2,7 @@
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
+use layercast_delivery::carousel::BlockWindow;
 use layercast_delivery::security::encryption::Salt;
 
 use crate::fault::{Fault, Forgery, Scheduled};
@@ -71,6 +72,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Whether the source signs, and receivers take only what it has signed. Then forged packets look genuine.
     pub is_signed: bool,
+    /// When the source's blocks take turns.
+    pub block_window: BlockWindow,
     /// How packets are protected, if they are.
     pub protection: Option<Protection>,
     /// Whether receivers keep their folders in step with the source's.
@@ -165,6 +168,7 @@ impl Plan {
             receivers,
             changes,
             is_signed,
+            block_window: block_window(&mut Draw(Stream::new(seed, "turns"))),
             protection: protection(&mut Draw(Stream::new(seed, "protection"))),
             is_mirror: own.is_some(),
             own: own.unwrap_or_default(),
@@ -198,6 +202,14 @@ impl Plan {
         }
         files.into_iter().collect()
     }
+}
+
+/// Blocks take turns in a third of the plans; after the start, if what is added makes them so many, in some.
+fn block_window(draw: &mut Draw) -> BlockWindow {
+    if draw.below(3) > 0 {
+        return BlockWindow::NONE;
+    }
+    BlockWindow { all_up_to: draw.below(2) * draw.below(500), share: 1 + draw.below(16) as u32 }
 }
 
 fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {

@@ -120,9 +120,11 @@ impl SourceProgram {
             sequence.grant(saved.granted);
             Outgoing::new(Scheme::of(&key, session.salt, session.tsi), sequence)
         });
+        let mut sender = Sender::new(settings, session.channels);
+        sender.set_block_window(plan.block_window);
         Some(SourceProgram {
             endpoint,
-            sender: Sender::new(settings, session.channels),
+            sender,
             objects: MemoryObjects::default(),
             is_signed: plan.is_signed,
             protection,
