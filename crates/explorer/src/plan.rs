@@ -59,6 +59,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Whether the source signs, and receivers take only what it has signed. Then forged packets look genuine.
     pub is_signed: bool,
+    /// Whether sources pack small files.
+    pub packs: bool,
     /// The files of another source.
     pub others: Vec<(String, Vec<u8>)>,
     /// The faults in the order of time.
@@ -132,6 +134,7 @@ impl Plan {
             let length = 150_000 + signing.below(250_000);
             first.files.push(("j/long".to_owned(), signing.bytes(length)));
         }
+        let packs = pack(&mut Draw(Stream::new(seed, "packages")), &mut changes);
         let faults = faults(&mut draw, receivers.len());
         Plan {
             seed,
@@ -142,6 +145,7 @@ impl Plan {
             receivers,
             changes,
             is_signed,
+            packs,
             others: draw.files(2),
             faults,
         }
@@ -201,6 +205,23 @@ fn changes(draw: &mut Draw) -> Vec<Change> {
         changes.sort_by_key(|change| change.at);
     }
     changes
+}
+
+/// Whether files are packed; then there are some more small ones, and changes of these.
+fn pack(draw: &mut Draw, changes: &mut [Change]) -> bool {
+    let packs = draw.below(3) > 0;
+    for (number, change) in changes.iter_mut().enumerate().filter(|_| packs) {
+        for name in 0..3 + draw.below(8) {
+            let path = format!("p/{name}");
+            if number == 0 || draw.below(3) > 0 {
+                let length = draw.below(3_000);
+                change.files.push((path, draw.bytes(length)));
+            } else if draw.below(3) == 0 {
+                change.removed.push(path);
+            }
+        }
+    }
+    packs
 }
 
 fn faults(draw: &mut Draw, receivers: usize) -> Vec<Scheduled> {

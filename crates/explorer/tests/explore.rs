@@ -37,6 +37,7 @@ fn seeds_differ() {
         plans.iter().any(|plan| plan.changes.len() > 1) && plans.iter().any(|plan| plan.changes.len() == 1)
     );
     assert!((30..80).contains(&plans.iter().filter(|plan| plan.is_signed).count()));
+    assert!((100..170).contains(&plans.iter().filter(|plan| plan.packs).count()));
     assert!(plans.iter().map(|plan| plan.faults.len()).sum::<usize>() > 400);
     assert!(plans.iter().any(|plan| plan.last_files().iter().any(|(_, bytes)| bytes.len() > 100_000)));
 }
