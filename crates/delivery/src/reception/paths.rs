@@ -80,7 +80,7 @@ impl<D: Disk> Reception<D> {
     pub(super) fn remove_member(&mut self, toi: Toi, path: String, number: u32) -> Result<(), DiskError> {
         let before = self.paths.get(&path).copied();
         if before.is_some_and(|named| named.toi > toi || (named.toi == toi && named.kind == Kind::Removed))
-            || self.has_too_many(1, path.len())
+            || self.has_too_many(core::iter::once(&path))
         {
             return Ok(());
         }
@@ -96,8 +96,11 @@ impl<D: Disk> Reception<D> {
         Ok(())
     }
 
-    fn has_too_many(&self, paths: usize, bytes: usize) -> bool {
-        self.paths.len() + paths > OBJECTS_MAX || self.path_bytes + bytes > PATHS_MAX
+    /// Whether there would be too many paths with these.
+    fn has_too_many<'a>(&self, paths: impl Iterator<Item = &'a String>) -> bool {
+        let new = paths.filter(|path| !self.paths.contains_key(*path));
+        let (count, bytes) = new.fold((0, 0), |(count, bytes), path| (count + 1, bytes + path.len()));
+        self.paths.len() + count > OBJECTS_MAX || self.path_bytes + bytes > PATHS_MAX
     }
 
     /// The index of a package of this session is known: its files are current that no newer object has.
@@ -105,7 +108,7 @@ impl<D: Disk> Reception<D> {
         let Some(object) = self.objects.get(identity) else { return };
         let (Some((toi, number)), Some(members)) = (object.named(), object.members()) else { return };
         let paths: Vec<String> = members.head().members().iter().map(|member| member.path.clone()).collect();
-        if self.has_too_many(paths.len(), paths.iter().map(String::len).sum()) {
+        if self.has_too_many(paths.iter()) {
             return self.reject(identity, ObjectError::Package(PackageError::Size));
         }
         let mut current = Vec::new();

@@ -77,6 +77,7 @@ impl Packer {
 }
 
 type Files = Vec<(String, Vec<u8>)>;
+type Packets = Vec<(Repr, Vec<u8>)>;
 
 fn small(count: usize, seed: u32) -> Files {
     (0..count).map(|n| (format!("f{}/{n:03}", n % 3), content(n * 37 % 900, seed ^ n as u32))).collect()
@@ -227,30 +228,10 @@ fn changes_removals_and_packages_that_are_made_again_are_followed() {
     }
 }
 
-/// A package, a newer version of one of its files, its removal, and a second package: whatever comes first, the newest wins.
+/// Whatever comes first, the newest wins.
 #[test]
 fn the_newest_instance_wins_in_any_order_of_packets() {
-    let (old, new) = (small(20, 1), small(20, 2));
-    let newer = content(500, 77);
-    let mut packer = Packer::new(1, 16);
-    packer.put(&slices(&old), &[], false);
-    let mut packets: Vec<Vec<(Repr, Vec<u8>)>> = Vec::new();
-    let mut take = |packer: &mut Packer| {
-        packets.push((0..400).map(|_| packer.source.next(0)).collect());
-    };
-    take(&mut packer);
-    // Two versions that are objects of their own, and a removal.
-    packer.put(&[("f0/003", &newer), ("f1/004", &newer)], &["f2/005"], false);
-    take(&mut packer);
-    // All but a few again, in a package; one that was an object of its own is among them.
-    let again: Files =
-        new.into_iter().filter(|(path, _)| path != "f0/003" && path != "f2/005").take(17).collect();
-    packer.put(&slices(&again), &[], true);
-    take(&mut packer);
-    let mut wanted: BTreeMap<String, Vec<u8>> = old.into_iter().collect();
-    wanted.insert("f0/003".into(), newer);
-    wanted.remove("f2/005");
-    wanted.extend(again);
+    let (mut packer, packets, wanted) = three_states();
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let mut reception = receiver(MIRROR);
         for (repr, payload) in order.iter().flat_map(|&at: &usize| &packets[at]) {
@@ -259,7 +240,7 @@ fn the_newest_instance_wins_in_any_order_of_packets() {
         }
         run(&mut packer.source, &mut reception, 400);
         assert!(reception.is_complete(), "{order:?}: {:?}", reception.progress());
-        assert!(visible(&reception) == wanted.clone().into_iter().collect::<Files>(), "{order:?}");
+        assert!(visible(&reception) == wanted, "{order:?}");
     }
 }
 
@@ -330,4 +311,100 @@ fn a_mirror_that_was_away_removes_what_is_in_no_package_any_more() {
     assert!(visible(&second) == sorted(files[..30].to_vec()));
     let indices = second.disk().files().filter(|(path, _)| path.ends_with(".index")).count();
     assert_eq!(indices, packer.packages.len(), "those of packages that are gone are removed");
+}
+
+/// The packets of three states of the files, without the work on them: a package; newer versions of two of its files and
+/// removals; and most of the files again in a second package, one of those that were removed too.
+fn three_states() -> (Packer, Vec<Packets>, Files) {
+    let (old, new) = (small(100, 1), small(100, 2));
+    let newer = content(500, 77);
+    let mut packer = Packer::new(1, 16);
+    packer.put(&slices(&old), &[], false);
+    let mut packets: Vec<Packets> = Vec::new();
+    let mut take = |packer: &mut Packer| {
+        // The table is sent again and again: without this all of it would come with the last state.
+        let number = packets.len() as u32;
+        let is_new = |(repr, _): &(Repr, Vec<u8>)| repr.fdt.is_none_or(|fdt| fdt.instance() == number);
+        packets.push((0..900).map(|_| packer.source.next(0)).filter(is_new).collect());
+    };
+    take(&mut packer);
+    let removed = ["f2/098", "f2/023", "f2/020"];
+    packer.put(&[("f1/097", &newer), ("f1/094", &newer)], &removed, false);
+    take(&mut packer);
+    let is_again = |(number, (path, _)): &(usize, &(String, Vec<u8>))| {
+        *number >= 60 && path != "f1/097" && path != "f2/098" || path == "f2/020"
+    };
+    let again: Files = new.iter().enumerate().filter(is_again).map(|(_, file)| file.clone()).collect();
+    packer.put(&slices(&again), &[], true);
+    take(&mut packer);
+    let mut wanted: BTreeMap<String, Vec<u8>> = old.into_iter().collect();
+    wanted.insert("f1/097".into(), newer);
+    removed.iter().for_each(|path| _ = wanted.remove(*path));
+    wanted.extend(again);
+    (packer, packets, wanted.into_iter().collect())
+}
+
+/// Whatever is in its place when a newer version, a removal or another package is heard of, none comes back.
+#[test]
+fn what_is_heard_of_while_a_package_is_taken_apart_counts_at_every_step() {
+    let (mut packer, packets, wanted) = three_states();
+    // One that has the second package, so that its index is known from the disk.
+    let mut before = receiver(MIRROR);
+    for (repr, payload) in packets[2].iter().chain(&packets[0]) {
+        before.packet(repr, payload).unwrap();
+        finish(&mut before);
+    }
+    for is_known in [false, true] {
+        for steps in 0..20 {
+            let disk = if is_known { left(&before) } else { MemoryDisk::default() };
+            let mut reception = Reception::new(disk, MIRROR);
+            // All of the first package is here, and some of its files are in place.
+            for (repr, payload) in &packets[0] {
+                reception.packet(repr, payload).unwrap();
+            }
+            for _ in 0..steps {
+                reception.work().unwrap();
+            }
+            for (repr, payload) in packets[1].iter().chain(&packets[2]) {
+                reception.packet(repr, payload).unwrap();
+            }
+            finish(&mut reception);
+            run(&mut packer.source, &mut reception, 1500);
+            assert!(reception.is_complete(), "{steps}: {:?}", reception.progress());
+            let differing =
+                visible(&reception).into_iter().filter(|file| !wanted.contains(file)).map(|(path, _)| path);
+            assert_eq!(differing.collect::<Vec<_>>(), [] as [String; 0], "after {steps} steps, {is_known}");
+            assert_eq!(visible(&reception).len(), wanted.len());
+        }
+    }
+}
+
+/// The source is started again with other contents while a package is taken apart.
+#[test]
+fn a_package_that_is_taken_apart_stops_with_its_session() {
+    let (old, new) = (small(100, 1), small(100, 2));
+    for steps in 0..20 {
+        let mut first = Packer::new(1, 16);
+        first.put(&slices(&old), &[], true);
+        let mut reception = receiver(MIRROR);
+        while reception.needs_packets() {
+            let (repr, payload) = first.source.next(0);
+            reception.packet(&repr, &payload).unwrap();
+        }
+        for _ in 0..steps {
+            reception.work().unwrap();
+        }
+        let mut second = Packer::new(1, 16);
+        second.put(&slices(&new), &[], false);
+        reception.follow();
+        // What comes first is placed first, whatever is left of the package.
+        run(&mut second.source, &mut reception, 1500);
+        assert!(visible(&reception) == sorted(new.clone()), "after {steps} steps");
+        // The first session again, as another one.
+        let mut third = Packer::new(1, 16);
+        third.put(&slices(&old), &[], true);
+        reception.follow();
+        transfer(&mut third.source, &mut reception, &[0], |_, _| true);
+        assert!(visible(&reception) == sorted(old.clone()), "after {steps} steps");
+    }
 }
