@@ -166,10 +166,9 @@ impl Files {
             return Ok(());
         }
         let mut added = 0;
-        if self.apply(new, removed).is_ok() {
-            added = new.len();
-        } else {
-            // One of them cannot be sent: the others can.
+        if let Err(error) = self.apply(new, removed) {
+            // One of them cannot be sent, or packages cannot be kept: the others can be sent on their own.
+            tracing::debug!(%error, "a change is sent file by file");
             let none = &|_: &Item| Vec::new();
             self.send(Packages::unpacked(&Found::new()), &Found::new(), removed, none)?;
             for one in new {
@@ -182,6 +181,8 @@ impl Files {
                     }
                 }
             }
+        } else {
+            added = new.len();
         }
         say(&Notice::Changed { added, removed: removed.len() });
         Ok(())
