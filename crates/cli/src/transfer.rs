@@ -131,6 +131,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         reports: !arguments.no_reports,
         encrypts: arguments.encrypt,
         follow: arguments.follow,
+        packs: !arguments.no_packages,
         state: arguments.state.clone(),
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),

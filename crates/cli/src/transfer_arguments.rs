@@ -81,6 +81,11 @@ pub(crate) struct Send {
     #[arg(long, conflicts_with = "until_complete")]
     pub(crate) follow: bool,
 
+    /// Send each small file as an object of its own, as other FLUTE receivers need it: 16 or more files of up to 64 KiB are
+    /// packed otherwise
+    #[arg(long)]
+    pub(crate) no_packages: bool,
+
     /// Keep in this file how far sending is: a sender that is started again with it goes on from there
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,

@@ -51,7 +51,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         sender.set_block_window(BlockWindow { all_up_to: 0, share });
     }
     let file = Some((length as u64, sha256(&bytes)));
-    let item = Item { path: "file".into(), file, leaves: Arc::default(), attributes: Attributes::default() };
+    let item = Item {
+        path: "file".into(),
+        file,
+        leaves: Arc::default(),
+        members: Arc::default(),
+        attributes: Attributes::default(),
+    };
     let change = sender.change(&[item], &[], true, &|_| Vec::new())?;
     let toi = *change.added.first().ok_or("no object")?;
     let Some(Content::File { coding, .. }) = sender.catalogue().object(toi).map(|entry| entry.content) else {

@@ -1,14 +1,16 @@
 //! The objects of a source, and the instances of the file delivery table that describe them.
 
-use std::collections::BTreeMap;
+mod homes;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::disk::Attributes;
 use crate::object::{
-    Coding, Content, Entry, Instance, NameError, OtiError, Sha256, TABLE_MAX, compressed, folders_above,
-    safe_path,
+    Coding, Content, Entry, Instance, NameError, OtiError, Sha256, TABLE_MAX, Toi, compressed, safe_path,
 };
 use crate::signed_table::TableSigner;
+use homes::{Home, Homes};
 
 /// Entries of an instance: few, so that a lost packet of it costs little.
 const ENTRIES: usize = 64;
@@ -23,8 +25,42 @@ pub struct Item {
     /// The hashes of its source blocks ([`Manifest`](crate::security::manifest::Manifest)), if the table is signed and
     /// there are several; else empty.
     pub leaves: Arc<[Sha256]>,
+    /// The paths of its files, if it is a package ([`Head`](crate::package::Head)); else empty.
+    pub members: Arc<[String]>,
     /// Permissions and times.
     pub attributes: Attributes,
+}
+
+impl Item {
+    /// The paths of the files that receivers get from it.
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let own = self.members.is_empty().then_some(&self.path);
+        own.into_iter().chain(self.members.iter()).map(String::as_str)
+    }
+}
+
+/// What is no longer sent.
+#[derive(Clone, Debug)]
+enum Gone {
+    Object(u32),
+    /// A file of a package.
+    File(u32, String),
+}
+
+impl Gone {
+    fn object(&self) -> Option<Toi> {
+        match self {
+            Gone::Object(toi) => Some((*toi).into()),
+            Gone::File(..) => None,
+        }
+    }
+
+    fn file(&self) -> Option<(Toi, String)> {
+        match self {
+            Gone::Object(_) => None,
+            Gone::File(toi, path) => Some(((*toi).into(), path.clone())),
+        }
+    }
 }
 
 /// Why an item cannot be sent.
@@ -118,8 +154,7 @@ pub struct Change {
 pub struct Catalogue {
     settings: TableSettings,
     objects: BTreeMap<u32, Entry>,
-    /// The number of the object at each path.
-    paths: BTreeMap<String, u32>,
+    homes: Homes,
     next_toi: u32,
     /// The first instance of the log, and the number of the next.
     first: u32,
@@ -136,7 +171,7 @@ impl Catalogue {
         Catalogue {
             settings,
             objects: BTreeMap::new(),
-            paths: BTreeMap::new(),
+            homes: Homes::default(),
             next_toi: 1,
             first: 0,
             next_instance: 0,
@@ -170,42 +205,69 @@ impl Catalogue {
         complete: bool,
     ) -> Result<Change, CatalogueError> {
         let mut change = Change::default();
+        let mut gone = Vec::new();
         for path in removed {
-            if let Some(toi) = self.forget(path) {
-                change.removed.push(toi);
+            match self.homes.free(path) {
+                None => {}
+                Some(Home::Object(toi)) => {
+                    gone.push(Gone::Object(toi));
+                    self.forget(toi, &mut change);
+                }
+                Some(Home::Package(toi)) => gone.push(Gone::File(toi, path.clone())),
+                Some(Home::LastOf(toi)) => {
+                    gone.push(Gone::File(toi, path.clone()));
+                    gone.push(Gone::Object(toi));
+                    self.forget(toi, &mut change);
+                }
             }
         }
-        // Receivers know from its path that an object is replaced: they keep the file until the new one is there.
-        let gone = change.removed.clone();
-        let mut new = BTreeMap::new();
-        for item in items {
-            if new.insert(item.path.as_str(), ()).is_some() {
-                return Err(CatalogueError::Twice { path: item.path.clone() });
+        let mut new = BTreeSet::new();
+        for path in items.iter().flat_map(Item::paths) {
+            if !new.insert(path) {
+                return Err(CatalogueError::Twice { path: path.to_owned() });
             }
-            if let Some(toi) = self.forget(&item.path) {
-                change.removed.push(toi);
+            match self.homes.free(path) {
+                // Receivers know from its path that an object is replaced: they keep the file until the new one is there.
+                Some(Home::Object(toi)) => self.forget(toi, &mut change),
+                Some(Home::LastOf(toi)) => {
+                    gone.push(Gone::Object(toi));
+                    self.forget(toi, &mut change);
+                }
+                Some(Home::Package(_)) | None => {}
             }
         }
+        // What is removed and sent again is replaced.
+        gone.retain(|gone| !matches!(gone, Gone::File(_, path) if new.contains(path.as_str())));
         for item in items {
             let (toi, entry) = self.entry(item)?;
             change.added.push(toi);
-            self.paths.insert(entry.path.clone(), toi);
+            self.homes.put(toi, &entry.path, &item.members);
             self.objects.insert(toi, entry);
         }
-        self.check_paths()?;
+        let is_file =
+            |toi| self.objects.get(&toi).is_some_and(|entry| matches!(entry.content, Content::File { .. }));
+        self.homes.check(&is_file)?;
         self.is_complete = complete;
         // A log that is mostly history is started again.
-        let changes = change.added.len() + change.removed.len();
-        change.instances = if self.logged + changes > 2 * self.objects.len() + 2 * ENTRIES {
+        let changes = change.added.len() + change.removed.len() + gone.len();
+        let restarted: Vec<Gone> =
+            self.homes.removed().map(|(toi, path)| Gone::File(toi, path.clone())).collect();
+        change.instances = if self.logged + changes > 2 * (self.objects.len() + restarted.len()) + 2 * ENTRIES
+        {
             self.instances.clear();
             self.first = self.next_instance;
             self.logged = 0;
             let all: Vec<u32> = self.objects.keys().copied().collect();
-            self.log(&all, &[])?
+            self.log(&all, &restarted)?
         } else {
             self.log(&change.added, &gone)?
         };
         Ok(change)
+    }
+
+    fn forget(&mut self, toi: u32, change: &mut Change) {
+        self.objects.remove(&toi);
+        change.removed.push(toi);
     }
 
     /// The instances that are sent, in order.
@@ -223,20 +285,21 @@ impl Catalogue {
         self.objects.iter().map(|(&toi, entry)| (toi, entry))
     }
 
-    /// The number of the object at a path.
-    pub fn toi(&self, path: &str) -> Option<u32> {
-        self.paths.get(path).copied()
+    /// How many files and empty folders receivers get.
+    pub fn files(&self) -> usize {
+        self.homes.paths()
     }
 
-    fn forget(&mut self, path: &str) -> Option<u32> {
-        let toi = self.paths.remove(path)?;
-        self.objects.remove(&toi);
-        Some(toi)
+    /// The number of the object at a path: its own, or that of a package.
+    pub fn toi(&self, path: &str) -> Option<u32> {
+        self.homes.toi(path)
     }
 
     fn entry(&mut self, item: &Item) -> Result<(u32, Entry), CatalogueError> {
         let path = item.path.clone();
-        safe_path(&path).map_err(|reason| CatalogueError::Name { path: path.clone(), reason })?;
+        for path in item.paths() {
+            safe_path(path).map_err(|reason| CatalogueError::Name { path: path.to_owned(), reason })?;
+        }
         let content = match item.file {
             None => Content::Folder,
             Some((length, sha256)) => {
@@ -247,34 +310,25 @@ impl Catalogue {
         };
         let toi = self.next_toi;
         self.next_toi = self.next_toi.checked_add(1).unwrap_or(1);
-        let (leaves, attributes) = (Arc::clone(&item.leaves), item.attributes);
-        Ok((toi, Entry { toi: toi.into(), path, content, leaves, attributes, compressed: None, md5: None }))
-    }
-
-    /// No folder of a path may be a file, and no two paths or folders may differ in case alone.
-    fn check_paths(&self) -> Result<(), CatalogueError> {
-        let mut known: BTreeMap<String, &str> = BTreeMap::new();
-        for path in self.paths.keys() {
-            for folder in folders_above(path) {
-                let is_file = |toi: &u32| {
-                    self.objects.get(toi).is_some_and(|entry| matches!(entry.content, Content::File { .. }))
-                };
-                if self.paths.get(folder).is_some_and(is_file) {
-                    return Err(CatalogueError::Folder { path: folder.to_owned(), other: path.clone() });
-                }
-                is_alone(&mut known, folder)?;
-            }
-            is_alone(&mut known, path)?;
-        }
-        Ok(())
+        let entry = Entry {
+            toi: toi.into(),
+            path,
+            content,
+            leaves: Arc::clone(&item.leaves),
+            package: u32::try_from(item.members.len()).ok().filter(|&files| files > 0),
+            attributes: item.attributes,
+            compressed: None,
+            md5: None,
+        };
+        Ok((toi, entry))
     }
 
     /// Appends instances with these objects and removals and returns how many; at least one, so that a change of the
     /// rest is known.
-    fn log(&mut self, added: &[u32], removed: &[u32]) -> Result<usize, CatalogueError> {
+    fn log(&mut self, added: &[u32], removed: &[Gone]) -> Result<usize, CatalogueError> {
         let before = self.instances.len();
         self.logged += added.len() + removed.len();
-        let mut parts: Vec<(&[u32], &[u32])> = added.chunks(ENTRIES).map(|part| (part, &[][..])).collect();
+        let mut parts: Vec<(&[u32], &[Gone])> = added.chunks(ENTRIES).map(|part| (part, &[][..])).collect();
         match parts.last_mut() {
             Some((last, with)) if last.len() + removed.len() <= ENTRIES => *with = removed,
             None if removed.is_empty() => parts.push((&[], &[])),
@@ -291,7 +345,16 @@ impl Catalogue {
                 continue;
             }
             match added {
+                // Long paths: fewer of them fit.
+                [] if removed.len() > 1 => {
+                    let (front, back) = removed.split_at(removed.len() / 2);
+                    parts.extend([(&[][..], back), (&[][..], front)]);
+                }
                 [] => {}
+                [one] if !removed.is_empty() => {
+                    parts.push((&[], removed));
+                    parts.push((std::slice::from_ref(one), &[]));
+                }
                 [one] => {
                     let path = self.objects.get(one).map_or(String::new(), |entry| entry.path.clone());
                     return Err(CatalogueError::Entry { path });
@@ -306,7 +369,7 @@ impl Catalogue {
         Ok(self.instances.len() - before)
     }
 
-    fn encode(&self, added: &[u32], removed: &[u32], is_last: bool) -> Encoded {
+    fn encode(&self, added: &[u32], removed: &[Gone], is_last: bool) -> Encoded {
         let settings = &self.settings;
         let instance = Instance {
             number: Some(self.next_instance),
@@ -316,7 +379,8 @@ impl Catalogue {
             wants_completions: settings.wants_completions,
             session: settings.session.clone(),
             entries: added.iter().filter_map(|toi| self.objects.get(toi).cloned()).collect(),
-            removed: removed.iter().map(|&toi| toi.into()).collect(),
+            removed: removed.iter().filter_map(Gone::object).collect(),
+            removed_files: removed.iter().filter_map(Gone::file).collect(),
         };
         let number = self.next_instance;
         let mut xml = instance.to_xml();
@@ -325,16 +389,6 @@ impl Catalogue {
         }
         // Also because a compressed instance has a checksum.
         Encoded { number, bytes: compressed(xml.as_bytes()) }
-    }
-}
-
-/// Notes a path; an error if another differs from it in case alone.
-fn is_alone<'a>(known: &mut BTreeMap<String, &'a str>, path: &'a str) -> Result<(), CatalogueError> {
-    match known.insert(path.to_lowercase(), path) {
-        Some(other) if other != path => {
-            Err(CatalogueError::Case { path: path.to_owned(), other: other.to_owned() })
-        }
-        _ => Ok(()),
     }
 }
 
@@ -357,6 +411,7 @@ mod tests {
             path: path.into(),
             file: Some((2000, [1; 32])),
             leaves: Arc::default(),
+            members: Arc::default(),
             attributes: Attributes::default(),
         }
     }
@@ -400,6 +455,39 @@ mod tests {
         assert_eq!(read(&instances[instances.len() - 1]).first, Some(first));
     }
 
+    fn package(name: &str, paths: &[&str]) -> Item {
+        let members = paths.iter().map(|path| (*path).to_owned()).collect();
+        Item { members, ..item(&format!(".layercast/{name}.package")) }
+    }
+
+    #[test]
+    fn files_of_packages_are_replaced_and_removed_by_path_and_a_package_without_any_is_removed() {
+        let mut catalogue = catalogue();
+        catalogue.change(&[package("1", &["a", "b", "c"]), item("d")], &[], false).expect("a package");
+        assert_eq!((catalogue.toi("b"), catalogue.files(), catalogue.objects().count()), (Some(1), 4, 2));
+        assert_eq!(catalogue.object(1).and_then(|entry| entry.package), Some(3));
+        // One is replaced, and one removed.
+        let change = catalogue.change(&[item("a")], &["b".into()], false).expect("a change");
+        assert_eq!((change.added, change.removed), (vec![3], vec![]));
+        let last = read(&catalogue.instances()[1]);
+        assert_eq!((last.removed, last.removed_files), (vec![], vec![(1, "b".to_owned())]));
+        // The last one comes in another package.
+        let change = catalogue.change(&[package("2", &["c", "e"])], &[], false).expect("a change");
+        assert_eq!((change.added, change.removed), (vec![4], vec![1]));
+        let last = read(&catalogue.instances()[2]);
+        assert_eq!((last.removed, last.removed_files), (vec![1], vec![]));
+        assert_eq!((catalogue.toi("c"), catalogue.toi("b"), catalogue.files()), (Some(4), None, 4));
+        // A log that is started again names what packages have no more.
+        catalogue.change(&[], &["e".into()], false).expect("a change");
+        for _ in 0..200 {
+            catalogue.change(&[item("d")], &[], false).expect("a change");
+        }
+        let all: Vec<Instance> = catalogue.instances().iter().map(read).collect();
+        assert!(all[0].number > Some(100));
+        let removed: Vec<_> = all.iter().flat_map(|one| one.removed_files.clone()).collect();
+        assert_eq!(removed, [(4, "e".to_owned())]);
+    }
+
     #[test]
     fn what_receivers_could_not_keep_apart_is_rejected_and_changes_nothing() {
         let mut catalogue = catalogue();
@@ -422,6 +510,12 @@ mod tests {
             (&["c/d"], "\"c\" is a file, and \"c/d\" needs a folder of that name"),
         ] {
             assert_eq!(error(&mut catalogue, paths), expected);
+            // Nor as a file of a package.
+            let rejected = match paths {
+                [path] => catalogue.change(&[package("1", &["x", path])], &[], false),
+                _ => catalogue.change(&[package("1", &["d", "e"]), item("d")], &[], false),
+            };
+            assert_eq!(rejected.expect_err("an error").to_string(), expected);
         }
         assert_eq!(catalogue.objects().count(), 2);
         assert_eq!(catalogue.instances().len(), 1);

@@ -88,11 +88,32 @@ pub trait Disk {
     /// The disk's error.
     fn create_folder(&mut self, path: &str) -> io::Result<()>;
 
+    /// The names of the files in a folder, and of the folders.
+    ///
+    /// # Errors
+    /// The disk's error.
+    fn names(&mut self, path: &str) -> io::Result<Vec<String>>;
+
     /// Gives a file its final name, over a file that has it, so that after a crash one of the two is there.
     ///
     /// # Errors
     /// The disk's error.
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Gives files their final names as [`Disk::rename`] does, each from the first to the second; what became of each. It
+    /// may be quicker than one after the other.
+    fn rename_files(&mut self, moves: &[(String, String)]) -> Vec<io::Result<()>> {
+        moves.iter().map(|(from, to)| self.rename(from, to)).collect()
+    }
+
+    /// Makes sure that what was written to these files survives a loss of power. It may be quicker than
+    /// [`DiskFile::sync`] of one after the other.
+    ///
+    /// # Errors
+    /// The disk's error; then any of them may be lost.
+    fn sync_files(&mut self, files: &[&Self::File]) -> io::Result<()> {
+        files.iter().try_for_each(|file| file.sync())
+    }
 
     /// Removes a file or an empty folder; no error if there is none.
     ///

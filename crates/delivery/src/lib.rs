@@ -16,6 +16,7 @@ pub mod journal;
 pub mod listing;
 pub mod memory;
 pub mod object;
+pub mod package;
 pub mod packet;
 pub mod part;
 mod percent;

@@ -142,6 +142,12 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
+    fn names(&mut self, path: &str) -> io::Result<Vec<String>> {
+        let all = self.files.keys().chain(&self.folders);
+        let below = all.filter_map(|other| other.strip_prefix(path)?.strip_prefix('/'));
+        Ok(below.filter(|name| !name.contains('/')).map(str::to_owned).collect())
+    }
+
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         self.check_folder(to)?;
         let file = self.files.remove(from).ok_or(io::ErrorKind::NotFound)?;

@@ -49,6 +49,18 @@ pub fn unpacked_name(identity: &Identity) -> String {
     partial.replace(".partial", ".unpacked")
 }
 
+/// The name of the file that keeps the index of a package.
+pub fn index_name(identity: &Identity) -> String {
+    let (partial, _) = own_names(identity);
+    partial.replace(".partial", ".index")
+}
+
+/// The name of a file of a package until it is moved to its path.
+pub fn member_name(identity: &Identity, slot: usize) -> String {
+    let (partial, _) = own_names(identity);
+    partial.replace(".partial", &format!(".file{slot}"))
+}
+
 /// A long object that is not complete yet.
 #[derive(Debug)]
 pub struct Partial<F> {
@@ -174,7 +186,10 @@ pub fn place_bytes<D: Disk>(
 }
 
 /// Creates the folders above a path, and checks that a file can be put there.
-fn prepare<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
+///
+/// # Errors
+/// As [`place`].
+pub fn prepare<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
     for folder in folders_above(path) {
         match disk.look(folder)? {
             Found::Folder => {}

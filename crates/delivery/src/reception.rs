@@ -4,7 +4,10 @@
 //! compares hashes a part at a time. An object is moved to its path only when its hash is right.
 
 mod event;
+mod extraction;
+mod members;
 mod object;
+mod paths;
 mod unpacking;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -12,16 +15,17 @@ use std::sync::Arc;
 
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
-use crate::listing::{InstanceError, Listing, ahead};
+use crate::listing::{InstanceError, Listing};
 use crate::object::{
     AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, TOI_TABLE, Toi, safe_path,
 };
 use crate::packet::PayloadId;
 use crate::part::Part;
 use crate::placed::Placed;
-use crate::placing::{OWN_FOLDER, identity, remove_partial, unpacked_name};
+use crate::placing::{OWN_FOLDER, identity, index_name, remove_partial, unpacked_name};
 use crate::security::keys::PublicKey;
 use object::Object;
+use paths::Named;
 
 pub use event::{DiskError, ObjectError, ReceptionEvent, ReceptionProgress, ReceptionSettings};
 
@@ -45,9 +49,9 @@ pub struct Reception<D: Disk> {
     objects: BTreeMap<Identity, Object<D::File>>,
     /// The object of each number, and the instance that named it.
     tois: BTreeMap<Toi, Identity>,
-    /// The newest object of each path: its number, and the instance that named or removed it. One that was removed stays
-    /// here, so that instances from before, which may come later, do not bring back what it had replaced.
-    paths: BTreeMap<String, (Toi, u32)>,
+    /// The newest object of each path. One that was removed stays here, so that instances from before, which may come
+    /// later, do not bring back what it had replaced.
+    paths: BTreeMap<String, Named>,
     path_bytes: usize,
     /// The last object of each path, also of those that an earlier session had.
     last_at: BTreeMap<String, Identity>,
@@ -121,6 +125,7 @@ impl<D: Disk> Reception<D> {
         self.paths.clear();
         self.path_bytes = 0;
         self.removed.clear();
+        self.objects.values_mut().for_each(Object::forget_name);
         self.lacking = None;
         self.is_swept = false;
     }
@@ -172,6 +177,9 @@ impl<D: Disk> Reception<D> {
 
     fn instance(&mut self, number: u32, instance: Instance) -> Result<(), DiskError> {
         self.wants_completions |= instance.wants_completions;
+        for (toi, path) in instance.removed_files {
+            self.remove_member(toi, path, number)?;
+        }
         for toi in instance.removed {
             if self.removed.len() < OBJECTS_MAX {
                 self.removed.insert(toi, number);
@@ -185,12 +193,12 @@ impl<D: Disk> Reception<D> {
     }
 
     fn entry(&mut self, number: u32, entry: Entry) -> Result<(), DiskError> {
-        if let Some(&(toi, of)) = self.paths.get(&entry.path) {
+        if let Some(named) = self.paths.get(&entry.path) {
             // A log that was started again names the same objects.
-            if toi == entry.toi || ahead(number, of) < 0 {
+            if named.toi == entry.toi || named.is_newer_than(entry.toi, number) {
                 return Ok(());
             }
-            self.forget(toi);
+            self.supersede(&entry.path);
         }
         if self.tois.len() >= OBJECTS_MAX || self.path_bytes + entry.path.len() > PATHS_MAX {
             return Ok(());
@@ -208,19 +216,29 @@ impl<D: Disk> Reception<D> {
         }
         self.note_path(entry.path.clone(), entry.toi, number);
         self.tois.insert(entry.toi, identity);
+        let (toi, is_package) = (entry.toi, entry.package.is_some());
         if !self.objects.contains_key(&identity) {
-            let object = self.new_object(entry);
+            let object = self.new_object(entry, &identity);
             let is_busy = object.is_busy();
             self.objects.insert(identity, object);
             if is_busy {
                 self.busy.push_back(identity);
             }
         }
+        if is_package && let Some(object) = self.objects.get_mut(&identity) {
+            object.name(toi, number);
+            self.adopt(&identity);
+        }
         Ok(())
     }
 
     /// What is to be done about an object, by what is at its path.
-    fn new_object(&mut self, entry: Entry) -> Object<D::File> {
+    fn new_object(&mut self, entry: Entry, identity: &Identity) -> Object<D::File> {
+        let verifies = !self.keys.is_empty();
+        // Where its files go is not known yet, and it is at no path itself.
+        if entry.package.is_some() && matches!(entry.content, Content::File { .. }) {
+            return Object::package(&mut self.disk, identity, entry, verifies);
+        }
         if let Err(reason) = safe_path(&entry.path) {
             return self.failed(entry, ObjectError::Name(reason));
         }
@@ -229,7 +247,6 @@ impl<D: Disk> Reception<D> {
             // Something in the path is not a folder, or may not be read.
             Err(error) => return self.failed(entry, ObjectError::of(&error)),
         };
-        let verifies = !self.keys.is_empty();
         match (entry.content, found) {
             (Content::Folder, Found::Nothing | Found::Folder) | (Content::File { .. }, Found::Nothing) => {
                 Object::waiting(entry, verifies)
@@ -255,14 +272,6 @@ impl<D: Disk> Reception<D> {
         Object::failed(entry, reason)
     }
 
-    /// Notes the newest object of a path, and the instance that named or removed it.
-    fn note_path(&mut self, path: String, toi: Toi, number: u32) {
-        let length = path.len();
-        if self.paths.insert(path, (toi, number)).is_none() {
-            self.path_bytes += length;
-        }
-    }
-
     /// An object that another one replaces, or that was removed, is no longer wanted.
     fn forget(&mut self, toi: Toi) -> Option<Entry> {
         let identity = self.tois.remove(&toi)?;
@@ -282,12 +291,20 @@ impl<D: Disk> Reception<D> {
         if object.is_unpacking() {
             let _ = self.disk.remove(&unpacked_name(&identity));
         }
+        if object.is_extracting() {
+            extraction::clean(&mut self.disk, &identity);
+        }
         Some(object.into_entry())
     }
 
     fn remove(&mut self, toi: Toi, number: u32) -> Result<(), DiskError> {
         let Some(entry) = self.forget(toi) else { return Ok(()) };
         self.note_path(entry.path.clone(), toi, number);
+        if entry.package.is_some() {
+            // Its files are removed one by one, or are in newer objects.
+            let _ = self.disk.remove(&index_name(&identity(&entry)));
+            return Ok(());
+        }
         if self.settings.mirror && matches!(entry.content, Content::File { .. }) {
             self.remove_file(&entry.path)?;
         }
@@ -318,14 +335,13 @@ impl<D: Disk> Reception<D> {
 
     /// Removes what the session no longer has, when the whole table is known, and forgets objects of earlier sessions.
     fn sweep(&mut self) -> Result<(), DiskError> {
-        if !self.settings.mirror || self.is_swept || !self.listing.is_settled() {
+        let is_due = self.settings.mirror && !self.is_swept && self.listing.is_settled();
+        if !is_due || !self.wanted().all(Object::is_indexed) {
             return Ok(());
         }
         let placed: Vec<String> = self.open_record()?.paths().map(str::to_owned).collect();
         self.is_swept = true;
-        let is_wanted =
-            |path: &String| self.paths.get(path).is_some_and(|(toi, _)| self.tois.contains_key(toi));
-        let gone: Vec<String> = placed.into_iter().filter(|path| !is_wanted(path)).collect();
+        let gone: Vec<String> = placed.into_iter().filter(|path| !self.has_path(path)).collect();
         for path in gone {
             if self.remove_file(&path)? {
                 self.say(ReceptionEvent::Removed { path });
@@ -338,6 +354,7 @@ impl<D: Disk> Reception<D> {
             self.drop_object(identity);
         }
         self.last_at.retain(|path, _| self.paths.contains_key(path));
+        self.remove_old_indices(&wanted);
         Ok(())
     }
 
@@ -382,6 +399,15 @@ impl<D: Disk> Reception<D> {
             self.busy.pop_front();
             return Ok(true);
         };
+        // One of an earlier session waits until this one has it.
+        if !object.is_busy() {
+            self.busy.pop_front();
+            return Ok(!self.busy.is_empty());
+        }
+        if object.works_on_files() {
+            self.work_on_files(identity)?;
+            return Ok(!self.busy.is_empty());
+        }
         let memory = object.memory();
         let path = object.entry.path.clone();
         let settings = self.settings;
@@ -457,9 +483,14 @@ impl<D: Disk> Reception<D> {
         self.tois.values().filter_map(|identity| self.objects.get(identity))
     }
 
-    /// Objects in their place, and objects that cannot be received, of those that the session has.
-    pub fn results(&self) -> impl Iterator<Item = (&Entry, Result<(), ObjectError>)> {
-        self.wanted().filter_map(|object| Some((&object.entry, object.result()?)))
+    /// Files and folders in their place, and those that cannot be received, of those that the session has.
+    pub fn results(&self) -> impl Iterator<Item = (&str, Result<(), ObjectError>)> {
+        let own = |object: &Object<D::File>| {
+            object.result().filter(|result| result.is_err() || object.members().is_none())
+        };
+        let objects =
+            self.wanted().filter_map(move |object| Some((object.entry.path.as_str(), own(object)?)));
+        objects.chain(self.wanted().filter_map(Object::members).flat_map(members::Members::results))
     }
 
     /// Whether any object of the session is known.
@@ -473,15 +504,10 @@ impl<D: Disk> Reception<D> {
             ReceptionProgress { is_open: !self.listing.is_whole(), ..ReceptionProgress::default() };
         for object in self.wanted() {
             let (needed, held) = object.symbols();
-            progress.objects += 1;
             progress.needed += needed;
             progress.held += held;
             progress.bytes += object.length();
-            match object.result() {
-                Some(Ok(())) => progress.complete += 1,
-                Some(Err(_)) => progress.failed += 1,
-                None => {}
-            }
+            object.count(&mut progress);
         }
         progress
     }
@@ -489,7 +515,8 @@ impl<D: Disk> Reception<D> {
     /// The path of the only object, if there is one.
     pub fn only_path(&self) -> Option<&str> {
         let mut all = self.wanted();
-        all.next().filter(|_| all.next().is_none()).map(|object| object.entry.path.as_str())
+        let only = all.next().filter(|_| all.next().is_none());
+        only.filter(|object| object.entry.package.is_none()).map(|object| object.entry.path.as_str())
     }
 
     /// Symbols of objects that are not complete which a later receiver will find, and symbols that these objects need.

@@ -35,6 +35,7 @@ fn instance(path: &str) -> Instance {
         content: Content::File { coding: Coding::plan(length, 916).unwrap(), sha256: Some([0xab; 32]) },
         // Two blocks, and one.
         leaves: (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect(),
+        package: (toi == 1).then_some(300),
         attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
         compressed: None,
         md5: None,
@@ -54,12 +55,14 @@ fn instance(path: &str) -> Instance {
                 path: path.to_owned(),
                 content: Content::Folder,
                 leaves: [].into(),
+                package: None,
                 attributes: Attributes::default(),
                 compressed: None,
                 md5: None,
             },
         ],
         removed: vec![7, 9],
+        removed_files: vec![(8, path.to_owned())],
     }
 }
 

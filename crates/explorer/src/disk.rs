@@ -267,6 +267,14 @@ impl Disk for FaultyDisk {
         Ok(())
     }
 
+    fn names(&mut self, path: &str) -> io::Result<Vec<String>> {
+        let mut state = self.0.borrow_mut();
+        state.operation()?;
+        let all = state.files.keys().chain(&state.folders);
+        let below = all.filter_map(|other| other.strip_prefix(path)?.strip_prefix('/'));
+        Ok(below.filter(|name| !name.contains('/')).map(str::to_owned).collect())
+    }
+
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         let mut state = self.0.borrow_mut();
         state.write()?;

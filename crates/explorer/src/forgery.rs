@@ -114,11 +114,13 @@ fn table(mut repr: Repr, payload: &[u8], chaos: &mut Stream) -> Vec<u8> {
             path: "a".to_owned(),
             content,
             leaves: [].into(),
+            package: None,
             attributes: Attributes::default(),
             compressed: None,
             md5: None,
         }],
         removed: vec![2],
+        removed_files: Vec::new(),
     };
     let mut xml = instance.to_xml();
     if chaos.bits().is_multiple_of(2) {

@@ -126,10 +126,11 @@ pub(crate) fn look(plan: &Plan, at: Time, receiver: usize, disk: &FaultyDisk) ->
             return Err(Broken::NotOurs { at, receiver, path: own.0.clone() });
         }
     }
-    // A partial file of every version, its record with as many repair symbols, and the heads of records.
+    // A partial file of every version, its record with as many repair symbols, and the heads of records; what is in a
+    // package may be in several, with indices, and once more on its way to its place.
     let all: usize =
         plan.changes.iter().flat_map(|change| &change.files).chain(&plan.others).map(|(_, b)| b.len()).sum();
-    let most = 3 * all + 100_000;
+    let most = if plan.packs { 8 } else { 3 } * all + 100_000;
     if bytes > most { Err(Broken::Growth { at, receiver, bytes, most }) } else { Ok(()) }
 }
 

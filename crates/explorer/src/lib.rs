@@ -12,6 +12,7 @@ pub mod disk;
 mod fault;
 mod forgery;
 mod judge;
+mod packer;
 mod plan;
 mod receiver;
 mod source;

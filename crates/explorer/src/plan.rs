@@ -72,6 +72,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Whether the source signs, and receivers take only what it has signed. Then forged packets look genuine.
     pub is_signed: bool,
+    /// Whether sources pack small files.
+    pub packs: bool,
     /// When the source's blocks take turns.
     pub block_window: BlockWindow,
     /// How packets are protected, if they are.
@@ -153,6 +155,7 @@ impl Plan {
             let length = 150_000 + signing.below(250_000);
             first.files.push(("j/long".to_owned(), signing.bytes(length)));
         }
+        let packs = pack(&mut Draw(Stream::new(seed, "packages")), &mut changes);
         let own = own(&mut Draw(Stream::new(seed, "mirror")), &changes);
         let mut faults = faults(&mut draw, receivers.len());
         let mut history = Draw(Stream::new(seed, "history"));
@@ -168,6 +171,7 @@ impl Plan {
             receivers,
             changes,
             is_signed,
+            packs,
             block_window: block_window(&mut Draw(Stream::new(seed, "turns"))),
             protection: protection(&mut Draw(Stream::new(seed, "protection"))),
             is_mirror: own.is_some(),
@@ -300,6 +304,23 @@ fn alternate(draw: &mut Draw, changes: &mut Vec<Change>, faults: &mut Vec<Schedu
         faults.push(Scheduled { at, fault: Fault::KillSource { down: draw.ms(0.0, 4_000.0) } });
     }
     faults.sort_by_key(|scheduled| scheduled.at);
+}
+
+/// Whether files are packed; then there are some more small ones, and changes of these.
+fn pack(draw: &mut Draw, changes: &mut [Change]) -> bool {
+    let packs = draw.below(3) > 0;
+    for (number, change) in changes.iter_mut().enumerate().filter(|_| packs) {
+        for name in 0..3 + draw.below(8) {
+            let path = format!("p/{name}");
+            if number == 0 || draw.below(3) > 0 {
+                let length = draw.below(3_000);
+                change.files.push((path, draw.bytes(length)));
+            } else if draw.below(3) == 0 {
+                change.removed.push(path);
+            }
+        }
+    }
+    packs
 }
 
 fn faults(draw: &mut Draw, receivers: usize) -> Vec<Scheduled> {

@@ -23,6 +23,7 @@ use layercast_delivery::session::{Session, whole_rates};
 use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::registry::{Header, Protocol, Source};
 
+use crate::packer::Packer;
 use crate::plan::Plan;
 use crate::wire::{SourceHost, Wish};
 
@@ -70,6 +71,7 @@ pub(crate) struct SourceProgram {
     endpoint: Source,
     sender: Sender,
     objects: MemoryObjects,
+    packer: Packer,
     is_signed: bool,
     protection: Option<Outgoing>,
     pub(crate) session: Session,
@@ -126,6 +128,7 @@ impl SourceProgram {
             endpoint,
             sender,
             objects: MemoryObjects::default(),
+            packer: Packer::new(plan),
             is_signed: plan.is_signed,
             protection,
             session,
@@ -157,6 +160,7 @@ impl SourceProgram {
             path: path.clone(),
             file: Some((bytes.len() as u64, sha256(bytes))),
             leaves: if self.is_signed { self.leaves(bytes) } else { [].into() },
+            members: Arc::default(),
             attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
         };
         let items: Vec<Item> = files.iter().map(item).collect();
@@ -166,14 +170,17 @@ impl SourceProgram {
             key.and_then(|key| saved.reached.get(&key))
                 .map_or(Vec::new(), |esis| esis.iter().map(|esi| esi + 64).collect())
         };
-        let Ok(change) = self.sender.change(&items, removed, complete, &reached) else { return };
-        for (toi, (_, bytes)) in change.added.iter().zip(files) {
+        let leaves = |bytes: &[u8]| if self.is_signed { self.leaves(bytes) } else { [].into() };
+        let Ok(packed) = self.packer.pack(items, files, removed, &leaves) else { return };
+        let Ok(change) = self.sender.change(&packed.items, removed, complete, &reached) else { return };
+        for (toi, bytes) in change.added.iter().zip(&packed.contents) {
             if let Some(Content::File { coding, .. }) =
                 self.sender.catalogue().object(*toi).map(|entry| entry.content)
             {
                 self.objects.add(*toi, coding, bytes.clone());
             }
         }
+        self.packer.note(packed, removed);
     }
 
     /// What a later source needs, with more packet numbers if few are left.

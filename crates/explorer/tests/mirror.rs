@@ -23,6 +23,7 @@ fn instance(entries: Vec<Entry>, removed: Vec<u128>) -> Instance {
         session: String::new(),
         entries,
         removed,
+        removed_files: Vec::new(),
     }
 }
 
@@ -51,6 +52,7 @@ fn a_file_that_cannot_be_removed_is_removed_when_the_disk_works_again() {
         path: "a".to_owned(),
         content: Content::File { coding: Coding::plan(0, 100).unwrap(), sha256: Some(sha256(&[])) },
         leaves: [].into(),
+        package: None,
         attributes: Attributes::default(),
         compressed: None,
         md5: None,

@@ -205,6 +205,17 @@ pub enum Error {
         /// Why, and what to do.
         reason: String,
     },
+    /// The packages of small files cannot be kept while they are sent.
+    #[error(
+        "cannot keep packages of small files in {}: {source}: make space there, name another folder by --state or TMPDIR, \
+         or send each file on its own with --no-packages", folder.display()
+    )]
+    Packages {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// There is nothing to send.
     #[error("there is nothing to send: {}", path.display())]
     Nothing {
@@ -344,6 +355,7 @@ impl Error {
             Error::NotOfFlute { .. } => "not_of_flute",
             Error::Announce(_) => "announce",
             Error::State { .. } => "state",
+            Error::Packages { .. } => "packages",
             Error::Socket { .. } => "socket",
         }
     }

@@ -15,6 +15,7 @@ pub mod disk;
 pub mod doctor;
 pub mod endpoint;
 pub mod error;
+mod file_limit;
 pub mod host;
 pub mod listening;
 pub mod notice;

@@ -29,6 +29,7 @@ use layercast_protocols::registry::Protocol;
 
 use crate::disk::Folder;
 use crate::error::Error;
+use crate::file_limit::raise_file_limit;
 use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
@@ -261,7 +262,7 @@ fn session(
 fn judged(reception: &Reception<Folder>, into: &Path) -> Result<(), Error> {
     let failed: Vec<(String, ObjectError)> = reception
         .results()
-        .filter_map(|(entry, result)| result.err().map(|reason| (entry.path.clone(), reason)))
+        .filter_map(|(path, result)| result.err().map(|reason| (path.to_owned(), reason)))
         .collect();
     let all = reception.progress().objects;
     match failed.as_slice() {
@@ -283,16 +284,6 @@ fn kept(reception: &Reception<Folder>, options: &ReceiveOptions, reason: Error) 
             let path = options.into.join(layercast_delivery::placing::OWN_FOLDER);
             Error::Kept { reason: Box::new(reason), path, held, needed }
         }
-    }
-}
-
-/// Every long object that is not complete has two open files.
-fn raise_file_limit() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::debug!(%error, "the number of open files stays limited");
     }
 }
 

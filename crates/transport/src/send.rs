@@ -5,6 +5,7 @@ mod files;
 mod follow;
 mod lateness;
 mod neighbours;
+mod packages;
 mod scan;
 mod state;
 mod store;
@@ -13,7 +14,7 @@ mod writer;
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
@@ -26,6 +27,7 @@ use layercast_protocols::registry::Protocol;
 
 use crate::announcing::{Announcing, Size as ContentSize, describe};
 use crate::error::Error;
+use crate::file_limit::raise_file_limit;
 use crate::host::{Interface, OUTAGE_MAX, SourceCounters, SourceHost};
 use crate::notice::Notice;
 use crate::random_seed;
@@ -90,6 +92,8 @@ pub struct SendOptions {
     pub encrypts: bool,
     /// Whether changes of the files are sent too.
     pub follow: bool,
+    /// Whether many small files are sent together, as packages, which only our receivers can take apart.
+    pub packs: bool,
     /// Where the state is kept with which a sender goes on that is started again.
     pub state: Option<PathBuf>,
     /// The seed of the source's random numbers; any if none.
@@ -214,8 +218,16 @@ pub fn send(
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
     let bytes = found.iter().map(|(one, _)| one.length()).sum();
-    let mut files =
-        Files::new(&found, host.session(), &options.ends, &saved, options.follow, options.key.as_ref())?;
+    let folder = options.packs.then(|| packages_folder(options.state.as_deref()));
+    raise_file_limit();
+    let mut files = Files::new(
+        &found,
+        host.session(),
+        &options.ends,
+        &saved,
+        (options.follow, folder),
+        options.key.as_ref(),
+    )?;
     let is_protected = options.group_key.is_some();
     let start = |path| Writer::start(path, &files, numbers, is_protected);
     let mut writer = options.state.as_deref().map(start).transpose()?;
@@ -309,6 +321,16 @@ pub fn send(
                 return Err(error);
             }
         }
+    }
+}
+
+/// Where the bytes of packages are kept: next to the state, which is where the operator wants the sender to write.
+fn packages_folder(state: Option<&Path>) -> PathBuf {
+    let next_to = state.and_then(Path::parent);
+    match next_to {
+        Some(folder) if folder.as_os_str().is_empty() => PathBuf::from("."),
+        Some(folder) => folder.to_owned(),
+        None => std::env::temp_dir(),
     }
 }
 

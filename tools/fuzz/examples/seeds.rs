@@ -198,7 +198,8 @@ impl Corpus {
             // Two blocks, and one.
             let leaves = (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect();
             let path = format!("a folder/a file & more {toi}.tar.gz");
-            Some(Entry { toi, path, content, leaves, attributes, compressed: None, md5: None })
+            let package = (toi == 1).then_some(300);
+            Some(Entry { toi, path, content, leaves, package, attributes, compressed: None, md5: None })
         };
         let instance = Instance {
             number: Some(1),
@@ -212,6 +213,7 @@ impl Corpus {
                 .filter_map(|(toi, length)| file(toi, length))
                 .collect(),
             removed: vec![3],
+            removed_files: vec![(4, "a folder/a file".to_owned())],
         };
         let xml = instance.to_xml();
         self.write("object_table", "zlib", &compressed(xml.as_bytes()))?;

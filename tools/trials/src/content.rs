@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use layercast_core::stream::Stream;
+use layercast_delivery::placing::OWN_FOLDER;
 
 /// How much is written or compared at once.
 const PART: usize = 1 << 16;
@@ -137,6 +138,10 @@ pub fn compare(sent: &Path, received: &Path) -> Result<Comparison> {
             }
         }
     }
+    // A receiver keeps the indices of packages that are in place.
+    let is_kept =
+        |name: &PathBuf| name.starts_with(OWN_FOLDER) && name.extension().is_some_and(|end| end == "index");
+    found.retain(|name| !is_kept(name));
     comparison.left_over = found.iter().map(|name| name.display().to_string()).collect();
     Ok(comparison)
 }

@@ -22,6 +22,8 @@ mod key;
 mod objects;
 mod package;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod packages;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
 mod refusals;
 mod scoreboard;

@@ -23,6 +23,8 @@ pub struct Entry {
     pub content: Content,
     /// The hashes of its source blocks as leaves of RFC 9162, of a signed object of several blocks; else empty.
     pub leaves: Arc<[Sha256]>,
+    /// How many files it has, if it is a package of files ([`package`](crate::package)).
+    pub package: Option<u32>,
     /// Permissions and times.
     pub attributes: Attributes,
     /// How it is compressed, which only other sources do.

@@ -35,6 +35,8 @@ pub struct Instance {
     pub entries: Vec<Entry>,
     /// Objects of earlier instances that are no longer a part of the session.
     pub removed: Vec<Toi>,
+    /// Files that are no longer a part of the session, each with the package that they were in.
+    pub removed_files: Vec<(Toi, String)>,
 }
 
 impl Instance {
@@ -76,6 +78,9 @@ impl Instance {
             write_attributes(&mut xml, entry.attributes);
             xml.push_str("/>");
         }
+        for (toi, path) in &self.removed_files {
+            let _ = write!(xml, "<lc:Removed TOI=\"{toi}\" Path=\"{}\"/>", percent::encode(path));
+        }
         for toi in &self.removed {
             let _ = write!(xml, "<lc:Removed TOI=\"{toi}\"/>");
         }
@@ -106,6 +111,7 @@ impl Instance {
             session: String::new(),
             entries: Vec::new(),
             removed: Vec::new(),
+            removed_files: Vec::new(),
         };
         for node in root.children().filter(roxmltree::Node::is_element) {
             match node.tag_name().name() {
@@ -115,15 +121,20 @@ impl Instance {
                     path: read_path(node, "Path")?,
                     content: Content::Folder,
                     leaves: Arc::default(),
+                    package: None,
                     attributes: read_attributes(node)?,
                     compressed: None,
                     md5: None,
                 }),
+                "Removed" if node.has_attribute("Path") => {
+                    instance.removed_files.push((read_toi(node)?, read_path(node, "Path")?));
+                }
                 "Removed" => instance.removed.push(read_toi(node)?),
                 "Session" => instance.session = node.text().unwrap_or_default().to_owned(),
                 _ => {}
             }
-            if instance.entries.len() + instance.removed.len() > ENTRIES_MAX {
+            let entries = instance.entries.len() + instance.removed.len() + instance.removed_files.len();
+            if entries > ENTRIES_MAX {
                 return Err(TableError::Long);
             }
         }
@@ -155,6 +166,9 @@ fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sh
     }
     if let Some(hash) = sha256 {
         let _ = write!(xml, " lc:SHA-256=\"{}\"", hex(&hash));
+    }
+    if let Some(files) = entry.package {
+        let _ = write!(xml, " lc:Package=\"{files}\"");
     }
     if !entry.leaves.is_empty() {
         let _ = write!(xml, " lc:Blocks=\"{}\"", Base64::encode_string(entry.leaves.as_flattened()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base64ct::{Base64, Encoding as _};
 
-use super::fields::{OWN, number, read_attributes, read_toi};
+use super::fields::{OWN, number, own_number, read_attributes, read_toi};
 use super::text::{unbase64, unbase64_md5, unhex};
 use super::{
     Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FEC_RAPTORQ, NoCode, Oti, OtiError,
@@ -35,6 +35,7 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
         path: read_location(location).ok_or(TableError::Field("Content-Location"))?,
         content: Content::Folder,
         leaves: Arc::default(),
+        package: None,
         attributes: read_attributes(file)?,
         compressed: None,
         md5: None,
@@ -51,6 +52,12 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
         };
         if let Some(text) = file.attribute((OWN, "Blocks")) {
             entry.leaves = read_leaves(text).ok_or(TableError::Field("Blocks"))?;
+        }
+        if let Some(files) = own_number(file, "Package")? {
+            // Its files could not be told from others of the same name.
+            let is_plain = sha256.is_some() && entry.compressed.is_none();
+            entry.package = Some(files).filter(|_| is_plain);
+            entry.package.ok_or(TableError::Field("Package"))?;
         }
         Ok(Content::File { coding, sha256 })
     });

@@ -5,6 +5,7 @@ use std::io;
 
 use crate::listing::InstanceError;
 use crate::object::{NameError, TableError};
+use crate::package::PackageError;
 
 /// The number of attempts for an object whose hash is wrong.
 pub(super) const TRIES: u32 = 3;
@@ -113,6 +114,13 @@ pub enum ObjectError {
     Disk(io::ErrorKind),
     /// Its entry in the table describes a file that this receiver cannot take.
     Table(TableError),
+    /// It is a package of files that cannot be read.
+    Package(PackageError),
+}
+
+/// Whether an error may pass when somebody makes space.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 impl ObjectError {
@@ -142,6 +150,7 @@ impl fmt::Display for ObjectError {
             ),
             ObjectError::Disk(kind) => write!(f, "the disk refuses it: {kind}"),
             ObjectError::Table(reason) => write!(f, "it is of a kind that is not supported: {reason}"),
+            ObjectError::Package(reason) => write!(f, "{reason}"),
         }
     }
 }

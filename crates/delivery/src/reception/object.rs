@@ -1,15 +1,21 @@
 //! An object at a receiver.
 
+mod package;
+
+pub(super) use package::Step;
+
 use std::io;
 
-use super::event::{ObjectError, TRIES};
+use super::event::{ObjectError, TRIES, is_full};
+use super::extraction::Extraction;
+use super::members::Members;
 use super::unpacking::{Unpacked, Unpacking};
 use super::{ReceptionEvent, ReceptionSettings};
 use crate::disk::{Disk, DiskFile, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
 use crate::object::{
-    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, SymbolOutcome,
+    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, SymbolOutcome, Toi,
 };
 use crate::packet::PayloadId;
 use crate::placing::{
@@ -32,6 +38,10 @@ enum State<F> {
     Verifying(Box<Partial<F>>, Hashing),
     /// Complete, and compressed.
     Unpacking(Box<Unpacking<F>>),
+    /// A package whose index is known: what is at the paths of its files is compared.
+    Checking,
+    /// A package whose hash is right.
+    Extracting(Box<Extraction<F>>),
     Placed,
     Failed(ObjectError),
 }
@@ -40,6 +50,11 @@ enum State<F> {
 pub(super) struct Object<F> {
     pub(super) entry: Entry,
     state: State<F>,
+    /// The number under which the session has it, and the instance that said so, if it is a package: none if that is not
+    /// known of this session.
+    named: Option<(Toi, u32)>,
+    /// The files of a package, once its index is known.
+    members: Option<Box<Members>>,
     /// Whether its hashes are signed. Then what does not fit them was forged, however often it comes.
     verifies: bool,
     wrong_hashes: u32,
@@ -55,7 +70,7 @@ pub(super) struct Opened {
 
 impl<F: DiskFile> Object<F> {
     pub(super) fn waiting(entry: Entry, verifies: bool) -> Object<F> {
-        Object { entry, state: State::Waiting, verifies, wrong_hashes: 0 }
+        Object { entry, state: State::Waiting, named: None, members: None, verifies, wrong_hashes: 0 }
     }
 
     pub(super) fn comparing(entry: Entry, file: F, verifies: bool) -> Object<F> {
@@ -90,7 +105,10 @@ impl<F: DiskFile> Object<F> {
 
     /// Whether it may be moved to its path by the next work.
     pub(super) fn may_be_placed(&self) -> bool {
-        self.is_busy() && self.coding().is_some() && !matches!(self.state, State::Comparing(..))
+        self.is_busy()
+            && self.coding().is_some()
+            && self.entry.package.is_none()
+            && !matches!(self.state, State::Comparing(..))
     }
 
     /// Whether there is work to do without further symbols.
@@ -98,6 +116,9 @@ impl<F: DiskFile> Object<F> {
         match &self.state {
             State::Waiting => self.coding().is_none_or(|coding| coding.symbols() == 0),
             State::Comparing(..) | State::Verifying(..) | State::Unpacking(_) => true,
+            // What an earlier session had is not put in place unless this one has it.
+            State::Checking => self.named.is_some(),
+            State::Extracting(_) => self.named.is_some() || self.members.is_none(),
             State::Short(reassembly) => reassembly.is_complete() || reassembly.is_ready(),
             State::Long(partial) => partial.reassembly.is_complete() || partial.reassembly.is_ready(),
             State::Placed | State::Failed(_) => false,
@@ -111,8 +132,9 @@ impl<F: DiskFile> Object<F> {
             State::Short(reassembly) => reassembly.has_enough(),
             State::Long(partial) => partial.reassembly.has_enough(),
             // What is there may have another content.
-            State::Comparing(..) => false,
-            State::Verifying(..) | State::Unpacking(_) | State::Placed | State::Failed(_) => true,
+            State::Comparing(..) | State::Checking => false,
+            State::Verifying(..) | State::Unpacking(_) | State::Extracting(_) => true,
+            State::Placed | State::Failed(_) => true,
         }
     }
 
@@ -120,6 +142,7 @@ impl<F: DiskFile> Object<F> {
         self.result().is_some()
     }
 
+    /// What became of it; a package is in its place when its files are, or cannot be.
     pub(super) fn result(&self) -> Option<Result<(), ObjectError>> {
         match self.state {
             State::Placed => Some(Ok(())),
@@ -137,7 +160,10 @@ impl<F: DiskFile> Object<F> {
     }
 
     pub(super) fn has_partial(&self) -> bool {
-        matches!(self.state, State::Long(_) | State::Verifying(..) | State::Unpacking(_))
+        matches!(
+            self.state,
+            State::Long(_) | State::Verifying(..) | State::Unpacking(_) | State::Extracting(_)
+        )
     }
 
     /// Whether there is a file with a part of its content.
@@ -158,10 +184,10 @@ impl<F: DiskFile> Object<F> {
     pub(super) fn symbols(&self) -> (u64, u64) {
         let needed = self.coding().map_or(0, |coding| coding.symbols());
         let held = match &self.state {
-            State::Waiting | State::Comparing(..) | State::Failed(_) => 0,
+            State::Waiting | State::Comparing(..) | State::Checking | State::Failed(_) => 0,
             State::Short(reassembly) => reassembly.symbols().1,
             State::Long(partial) => partial.reassembly.symbols().1,
-            State::Verifying(..) | State::Unpacking(_) | State::Placed => needed,
+            State::Verifying(..) | State::Unpacking(_) | State::Extracting(_) | State::Placed => needed,
         };
         (needed, held.min(needed))
     }
@@ -186,7 +212,8 @@ impl<F: DiskFile> Object<F> {
         memory: &mut u64,
     ) -> io::Result<Opened> {
         let Some(coding) = self.coding() else { return Ok(Opened::default()) };
-        let is_short = coding.length() <= SHORT && self.entry.compressed.is_none();
+        let is_plain = self.entry.compressed.is_none() && self.entry.package.is_none();
+        let is_short = coding.length() <= SHORT && is_plain;
         if is_short && *memory + coding.length() <= MEMORY_MAX {
             *memory += coding.length();
             self.state = State::Short(in_memory(coding, self.block_hashes()));
@@ -305,7 +332,7 @@ impl<F: DiskFile> Object<F> {
                 let made = make_folder(disk, &self.entry.path);
                 self.placed_or_failed(made)
             }
-            state @ (State::Placed | State::Failed(_)) => {
+            state @ (State::Checking | State::Extracting(_) | State::Placed | State::Failed(_)) => {
                 self.state = state;
                 Ok(None)
             }
@@ -374,6 +401,10 @@ impl<F: DiskFile> Object<F> {
         }
         if !self.entry.agrees(&found) {
             return Ok(Some(self.begin_again(partial)));
+        }
+        if self.entry.package.is_some() {
+            self.state = State::Extracting(Box::new(Extraction::new(partial)));
+            return Ok(None);
         }
         if let Some(reason) = self.occupied(disk, settings) {
             return Ok(Some(self.fail(reason)));
@@ -492,11 +523,6 @@ impl<F: DiskFile> Object<F> {
         self.state = State::Failed(reason);
         ReceptionEvent::Failed { path: self.entry.path.clone(), reason }
     }
-}
-
-/// Whether an error may pass when somebody makes space.
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 fn make_folder<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {

@@ -201,7 +201,7 @@ fn what_is_not_supported_is_refused_object_by_object() {
     assert_placed(&reception, &[("good", &bytes)]);
     let reasons: Vec<(String, String)> = reception
         .results()
-        .filter_map(|(entry, result)| Some((entry.path.clone(), result.err()?.to_string())))
+        .filter_map(|(path, result)| Some((path.to_owned(), result.err()?.to_string())))
         .collect();
     let reason = |path: &str| reasons.iter().find(|(of, _)| of == path).map(|(_, reason)| reason.clone());
     let table = |error| Some(ObjectError::Table(TableError::Oti(error)).to_string());

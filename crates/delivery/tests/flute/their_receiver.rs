@@ -94,6 +94,7 @@ impl Session {
             path: (*path).to_owned(),
             file: bytes.map(|bytes| (bytes.len() as u64, sha256(bytes))),
             leaves: Arc::default(),
+            members: Arc::default(),
             attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
         };
         let items: Vec<Item> = files.iter().map(item).collect();

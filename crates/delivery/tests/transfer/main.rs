@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod packages;
 mod signed;
 
 use std::sync::Arc;
@@ -81,6 +82,7 @@ impl Source {
                 path: (*path).to_owned(),
                 file: Some((bytes.len() as u64, sha256(bytes))),
                 leaves: if self.is_signed { leaves(bytes) } else { Arc::default() },
+                members: Arc::default(),
                 attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
             })
             .collect();
@@ -308,7 +310,7 @@ fn files_that_are_there_are_kept_compared_or_replaced() {
         let events: Vec<ReceptionEvent> = reception.drain_events().collect();
         assert!(events.contains(&ReceptionEvent::Present { path: "same".into() }), "{events:?}");
         let failed: Vec<_> =
-            reception.results().filter_map(|(entry, done)| Some((entry.path.clone(), done.err()?))).collect();
+            reception.results().filter_map(|(path, done)| Some((path.to_owned(), done.err()?))).collect();
         if replace {
             assert_placed(&reception, &[("same", &one), ("other", &one), ("new", &two)]);
             assert!(failed.is_empty());
@@ -345,6 +347,7 @@ fn another_receiver_goes_on_with_what_is_on_the_disk_and_so_does_another_session
         path: "big".into(),
         file: Some((400_000, sha256(&big))),
         leaves: Arc::default(),
+        members: Arc::default(),
         attributes: Attributes::default(),
     };
     other.sender.change(&[item], &[], true, &|_| reached.clone()).unwrap();

@@ -75,11 +75,13 @@ fn packets() -> Vec<Sent> {
             path: "a file".to_owned(),
             content: Content::File { coding, sha256: Some([7; 32]) },
             leaves: [].into(),
+            package: None,
             attributes: Attributes::default(),
             compressed: None,
             md5: None,
         }],
         removed: Vec::new(),
+        removed_files: Vec::new(),
     };
     let table = table.to_xml().into_bytes();
     let flute = (Some(Fdt::new(0)), Some(table_fti(table.len(), table.len() as u16)));

@@ -1,6 +1,7 @@
 //! The payload of a source: files, and the table that describes them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,6 +16,7 @@ use layercast_delivery::signed_table::TableSigner;
 
 use super::encoders::MEMORY_MAX;
 use super::follow::Changes;
+use super::packages::{Origin, Packages, Prepared};
 use super::scan::{Found, FoundItem, hashed, scan};
 use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
@@ -57,7 +59,13 @@ pub(super) fn find(
         if let Some((hash, leaves)) = known {
             let file = Some((one.length(), hash));
             before += one.length();
-            let item = Item { path: one.name.clone(), file, leaves, attributes: one.attributes };
+            let item = Item {
+                path: one.name.clone(),
+                file,
+                leaves,
+                members: Arc::default(),
+                attributes: one.attributes,
+            };
             items.push((one, item));
             continue;
         }
@@ -88,6 +96,7 @@ fn block_window(session: &Session) -> BlockWindow {
 pub struct Files {
     sender: Sender,
     store: Store,
+    packages: Packages,
     is_single: bool,
     /// Whether changes of the files follow.
     is_open: bool,
@@ -107,7 +116,7 @@ impl Files {
         say: &mut dyn FnMut(&SendEvent<'_>),
     ) -> Result<Files, Error> {
         let saved = Saved::default();
-        Files::new(&find(paths, &saved, None, stop, say)?, session, ends, &saved, false, None)
+        Files::new(&find(paths, &saved, None, stop, say)?, session, ends, &saved, (false, None), None)
     }
 
     pub(super) fn new(
@@ -115,7 +124,7 @@ impl Files {
         session: &Session,
         ends: &Ends,
         saved: &Saved,
-        is_open: bool,
+        (is_open, packages): (bool, Option<PathBuf>),
         key: Option<&SecretKey>,
     ) -> Result<Files, Error> {
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -132,24 +141,40 @@ impl Files {
         let mut files = Files {
             sender,
             store: Store::default(),
+            packages: Packages::new(packages, key.map(|_| session.symbol_size())),
             is_single: found.len() == 1 && !is_open,
             is_open,
             withdrawn: 0,
         };
-        let items: Vec<Item> = found.iter().map(|(_, item)| item.clone()).collect();
-        let change = files.sender.change(&items, &[], !is_open, &|item| saved.reached(item))?;
-        for (toi, (found, _)) in change.added.iter().zip(found) {
-            files.keep(*toi, found);
-        }
+        let prepared = files.packages.prepare(found, &[])?;
+        files.send(prepared, found, &[], &|item| saved.reached(item))?;
         Ok(files)
     }
 
-    fn keep(&mut self, toi: u32, found: &FoundItem) {
-        if let Some(Content::File { coding, .. }) =
-            self.sender.catalogue().object(toi).map(|entry| entry.content)
-        {
-            self.store.add(toi, found, coding);
+    fn send(
+        &mut self,
+        prepared: Prepared,
+        new: &Found,
+        removed: &[String],
+        reached: &dyn Fn(&Item) -> Vec<u32>,
+    ) -> Result<(), Error> {
+        let change = self.sender.change(&prepared.items, removed, !self.is_open, reached)?;
+        change.removed.iter().for_each(|&toi| self.store.remove(toi));
+        for (&toi, origin) in change.added.iter().zip(&prepared.origins) {
+            let Some(Content::File { coding, .. }) =
+                self.sender.catalogue().object(toi).map(|entry| entry.content)
+            else {
+                continue;
+            };
+            match origin {
+                Origin::Own(number) => {
+                    new.get(*number).iter().for_each(|(found, _)| self.store.add(toi, found, coding))
+                }
+                Origin::Package(name, file) => self.store.add_package(toi, name, Arc::clone(file), coding),
+            }
         }
+        self.packages.note(prepared, removed);
+        Ok(())
     }
 
     /// Sends what is new or changed, and no longer what is gone. What cannot be sent is left out, with a notice.
@@ -165,33 +190,44 @@ impl Files {
             return Ok(());
         }
         let mut added = 0;
-        if self.apply(new, removed).is_ok() {
-            added = new.len();
-        } else {
-            // One of them cannot be sent: the others can.
-            self.apply(&[], removed)?;
+        if let Err(error) = self.apply(new, removed) {
+            // One of them cannot be sent, or packages cannot be kept: the others can be sent on their own.
+            tracing::debug!(%error, "a change is sent file by file");
+            let none = &|_: &Item| Vec::new();
+            self.send(Packages::unpacked(&Found::new()), &Found::new(), removed, none)?;
             for one in new {
-                match self.apply(std::slice::from_ref(one), &[]) {
+                let one = vec![one.clone()];
+                match self.send(Packages::unpacked(&one), &one, &[], none) {
                     Ok(()) => added += 1,
                     Err(error) => {
-                        let (path, reason) = (one.0.path.clone(), error.to_string());
-                        say(&Notice::LeftOut { path, reason });
+                        let path = one.first().map(|(found, _)| found.path.clone()).unwrap_or_default();
+                        say(&Notice::LeftOut { path, reason: error.to_string() });
                     }
                 }
             }
+        } else {
+            added = new.len();
         }
         say(&Notice::Changed { added, removed: removed.len() });
         Ok(())
     }
 
-    fn apply(&mut self, new: &[(FoundItem, Item)], removed: &[String]) -> Result<(), Error> {
-        let items: Vec<Item> = new.iter().map(|(_, item)| item.clone()).collect();
-        let change = self.sender.change(&items, removed, !self.is_open, &|_| Vec::new())?;
-        change.removed.iter().for_each(|&toi| self.store.remove(toi));
-        for (toi, (found, _)) in change.added.iter().zip(new) {
-            self.keep(*toi, found);
-        }
-        Ok(())
+    /// Sends a change with packages. A file that has changed or vanished again is left out: the change is found later.
+    fn apply(&mut self, new: &Found, removed: &[String]) -> Result<(), Error> {
+        let mut left = new.clone();
+        let prepared = loop {
+            match self.packages.prepare(&left, removed) {
+                Err(Error::FileChanged { path } | Error::FileVanished { path }) => {
+                    let before = left.len();
+                    left.retain(|(found, _)| found.path != path);
+                    if left.len() == before {
+                        return Err(Error::FileChanged { path });
+                    }
+                }
+                other => break other?,
+            }
+        };
+        self.send(prepared, &left, removed, &|_| Vec::new())
     }
 
     /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
@@ -199,7 +235,10 @@ impl Files {
     pub(super) fn state(&self, reserve: f64, numbers: &Numbers) -> String {
         let files = self.sender.catalogue().objects().filter_map(|(toi, object)| {
             let Content::File { sha256: Some(hash), coding } = object.content else { return None };
-            let fingerprint = self.store.fingerprint(toi)?;
+            let fingerprint = self.store.fingerprint(toi);
+            if fingerprint.is_none() && object.package.is_none() {
+                return None;
+            }
             let ahead = |block: u8| match coding {
                 Coding::RaptorQ(oti) => (reserve * f64::from(oti.block_symbols(block))).ceil() as u32,
                 Coding::NoCode(_) => 0,
@@ -212,9 +251,9 @@ impl Files {
         text(numbers, files)
     }
 
-    /// How many objects there are.
+    /// How many files and empty folders there are.
     pub fn objects(&self) -> usize {
-        self.sender.catalogue().objects().count()
+        self.sender.catalogue().files()
     }
 
     /// Symbols sent for each that the files have.

@@ -224,6 +224,13 @@ impl<'a> Blocks<'a> {
     }
 }
 
+/// The hashes of the blocks of a file of this length, if it has several; none if it has another length.
+pub(crate) fn leaves(file: &File, length: u64, symbol: u16) -> io::Result<Option<Arc<[Sha256]>>> {
+    let mut blocks = Blocks::of(file, length, symbol);
+    io::copy(&mut blocks, &mut io::sink())?;
+    Ok(blocks.finish())
+}
+
 /// Reads a file for its hash, and those of its blocks if it is to be `signed` in symbols of some size, as long as `go_on`
 /// says so, which gets the number of bytes read.
 ///
@@ -236,7 +243,7 @@ pub(crate) fn hashed(
 ) -> Result<Item, Error> {
     let Some(fingerprint) = found.fingerprint else {
         let (path, attributes) = (found.name.clone(), found.attributes);
-        return Ok(Item { path, file: None, leaves: Arc::default(), attributes });
+        return Ok(Item { path, file: None, leaves: Arc::default(), members: Arc::default(), attributes });
     };
     let failed = |source| Error::file("read", &found.path, source);
     let file = open(&found.path).map_err(failed)?;
@@ -254,6 +261,7 @@ pub(crate) fn hashed(
         path: found.name.clone(),
         file: Some((fingerprint.length, sha256)),
         leaves,
+        members: Arc::default(),
         attributes: found.attributes,
     })
 }

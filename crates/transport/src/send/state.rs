@@ -2,15 +2,16 @@
 //! that it may have used.
 //!
 //! ```text
-//! layercast send state 2
+//! layercast send state 3
 //! packets SALT NUMBER
 //! file SHA256 DEVICE INODE LENGTH SECONDS NANOSECONDS ESI,ESI,... NAME
 //! blocks SYMBOL LEAVES
+//! package SHA256 ESI,ESI,... NAME
 //! end LINES CHECKSUM
 //! ```
 //!
 //! The numbers after the hash identify the content without reading it; then follow the next symbol of each block and
-//! the path at the receivers. `blocks` has the hashes of the blocks of the file before it, in symbols of this size, where the
+//! the path at the receivers. A package of files has no fingerprint: it is made again from its files. `blocks` has the hashes of the blocks of the file before it, in symbols of this size, where the
 //! table is signed. Of `packets`, SALT is `-` if nothing was encrypted, and packets up to NUMBER may have been sent. The
 //! checksum is the start of the SHA-256 of all lines before. The file is replaced as a
 //! whole: after a crash there is the one before or the new one.
@@ -29,7 +30,7 @@ use layercast_delivery::security::encryption::Salt;
 use super::scan::Fingerprint;
 use crate::error::Error;
 
-const HEAD: &str = "layercast send state 2";
+const HEAD: &str = "layercast send state 3";
 
 /// The packet numbers of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -101,6 +102,12 @@ impl Saved {
 
     /// Reads a line; `last` is the file of the line before.
     fn line(&mut self, line: &str, last: &mut Option<Fingerprint>) -> Option<()> {
+        if let Some(rest) = line.strip_prefix("package ") {
+            let mut fields = rest.splitn(3, ' ');
+            let (hash, reached) = (from_hex(fields.next()?)?, numbers(fields.next()?)?);
+            self.reached.insert(fields.next()?.to_owned(), (hash, reached));
+            return Some(());
+        }
         let mut fields = line.splitn(9, ' ');
         match fields.next()? {
             "file" => {}
@@ -123,13 +130,11 @@ impl Saved {
         }
         let hash = from_hex(fields.next()?)?;
         let fingerprint = Fingerprint::from_fields(&mut fields)?;
-        let reached = fields.next()?;
-        let reached: Option<Vec<u32>> =
-            reached.split(',').filter(|esi| !esi.is_empty()).map(|esi| esi.parse().ok()).collect();
+        let reached = numbers(fields.next()?)?;
         let hashes = Hashes { whole: hash, symbol: 0, leaves: Arc::default() };
         self.hashes.insert(fingerprint, hashes);
         *last = Some(fingerprint);
-        self.reached.insert(fields.next()?.to_owned(), (hash, reached?));
+        self.reached.insert(fields.next()?.to_owned(), (hash, reached));
         Some(())
     }
 
@@ -193,8 +198,13 @@ pub(super) struct Entry<'a> {
     pub(super) hash: Sha256,
     /// The size of symbols, and the hashes of the blocks in them if the file is signed.
     pub(super) leaves: (usize, &'a [Sha256]),
-    pub(super) fingerprint: Fingerprint,
+    /// None of a package.
+    pub(super) fingerprint: Option<Fingerprint>,
     pub(super) reached: Vec<u32>,
+}
+
+fn numbers(text: &str) -> Option<Vec<u32>> {
+    text.split(',').filter(|esi| !esi.is_empty()).map(|esi| esi.parse().ok()).collect()
 }
 
 /// A state as text.
@@ -205,8 +215,12 @@ pub(super) fn text<'a>(numbers: &Numbers, files: impl Iterator<Item = Entry<'a>>
     for file in files {
         let reached: Vec<String> = file.reached.iter().map(u32::to_string).collect();
         let (hash, reached) = (hex(&file.hash), reached.join(","));
-        let _ = write!(text, "\nfile {hash} {} {reached} {}", file.fingerprint.to_fields(), file.name);
         count += 1;
+        let Some(fingerprint) = file.fingerprint else {
+            let _ = write!(text, "\npackage {hash} {reached} {}", file.name);
+            continue;
+        };
+        let _ = write!(text, "\nfile {hash} {} {reached} {}", fingerprint.to_fields(), file.name);
         if let (symbol, leaves @ [_, ..]) = file.leaves {
             let leaves: Vec<String> = leaves.iter().map(|leaf| hex(leaf)).collect();
             let _ = write!(text, "\nblocks {symbol} {}", leaves.join(","));
@@ -254,7 +268,13 @@ mod tests {
         let fingerprint = Fingerprint::of(&file.metadata().expect("a file"));
         let leaves = [[1; 32], [2; 32], [3; 32]];
         let (name, hash) = ("file", [7; 32]);
-        let entry = Entry { name, hash, leaves: (1000, &leaves), fingerprint, reached: vec![0; 3] };
+        let entry = Entry {
+            name,
+            hash,
+            leaves: (1000, &leaves),
+            fingerprint: Some(fingerprint),
+            reached: vec![0; 3],
+        };
         let saved = Saved::parse(&text(&Numbers::default(), [entry].into_iter())).expect("a state");
         assert_eq!(saved.numbers, Numbers::default());
         assert_eq!(saved.hashes(&fingerprint, None), Some((hash, Arc::default())));
@@ -266,8 +286,15 @@ mod tests {
     fn sample(root: &Path) -> (Fingerprint, String) {
         fs::write(root.join("file"), b"content").expect("a file");
         let fingerprint = Fingerprint::of(&fs::metadata(root.join("file")).expect("a file"));
-        let entry = |name, reached| Entry { name, hash: [7; 32], leaves: (900, &[]), fingerprint, reached };
-        let files = [entry("a folder/a file", vec![5, 70_000]), entry("short", vec![])];
+        let entry = |name, reached| Entry {
+            name,
+            hash: [7; 32],
+            leaves: (900, &[]),
+            fingerprint: Some(fingerprint),
+            reached,
+        };
+        let package = Entry { fingerprint: None, ..entry(".layercast/0a.package", vec![3, 4]) };
+        let files = [entry("a folder/a file", vec![5, 70_000]), package, entry("short", vec![])];
         (fingerprint, text(&NUMBERS, files.into_iter()))
     }
 
@@ -276,6 +303,7 @@ mod tests {
             path: path.into(),
             file: Some((7, hash)),
             leaves: Arc::default(),
+            members: Arc::default(),
             attributes: Attributes::default(),
         }
     }
@@ -290,6 +318,7 @@ mod tests {
         assert_eq!(saved.hashes(&fingerprint, None), Some(([7; 32], Arc::default())));
         assert_eq!(saved.numbers, NUMBERS);
         assert_eq!(saved.reached(&item("a folder/a file", [7; 32])), [5, 70_000]);
+        assert_eq!(saved.reached(&item(".layercast/0a.package", [7; 32])), [3, 4]);
         assert!(saved.reached(&item("a folder/a file", [8; 32])).is_empty());
         assert!(saved.reached(&item("another", [7; 32])).is_empty());
         assert!(Saved::read(&root.join("none")).expect("none yet").reached.is_empty());
@@ -307,7 +336,7 @@ mod tests {
             assert!(error.contains("left as it is") && error.contains("state"), "{error}");
             assert_eq!(fs::read_to_string(&path).expect("it stays"), &text[..length]);
         }
-        let newer = text.replacen("state 2", "state 3", 1);
+        let newer = text.replacen("state 3", "state 4", 1);
         let other = text.replacen("70000", "70001", 1);
         let expected =
             [(newer.as_str(), "version"), (&other, "checksum"), ("[package]\n", "not the state of a sender")];

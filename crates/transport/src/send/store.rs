@@ -22,7 +22,8 @@ const OPEN_MAX: usize = 256;
 #[derive(Clone, Debug)]
 struct Source {
     path: PathBuf,
-    fingerprint: Fingerprint,
+    /// None of a package, whose file is nobody else's.
+    fingerprint: Option<Fingerprint>,
     coding: Coding,
 }
 
@@ -31,6 +32,8 @@ struct Source {
 pub(super) struct Store {
     sources: BTreeMap<u32, Source>,
     open: BTreeMap<u32, Arc<File>>,
+    /// The files of packages, which have no names.
+    packages: BTreeMap<u32, Arc<File>>,
     /// The open files in the order in which they were opened.
     opened: VecDeque<u32>,
     encoders: Encoders,
@@ -41,14 +44,23 @@ pub(super) struct Store {
 impl Store {
     /// Adds the file of an object.
     pub(crate) fn add(&mut self, toi: u32, found: &FoundItem, coding: Coding) {
-        let Some(fingerprint) = found.fingerprint else { return };
-        self.sources.insert(toi, Source { path: found.path.clone(), fingerprint, coding });
+        if found.fingerprint.is_some() {
+            let (path, fingerprint) = (found.path.clone(), found.fingerprint);
+            self.sources.insert(toi, Source { path, fingerprint, coding });
+        }
+    }
+
+    /// Adds a package, whose bytes are in a file that stays as it is.
+    pub(crate) fn add_package(&mut self, toi: u32, name: &str, file: Arc<File>, coding: Coding) {
+        self.packages.insert(toi, file);
+        self.sources.insert(toi, Source { path: PathBuf::from(name), fingerprint: None, coding });
     }
 
     /// Forgets an object.
     pub(crate) fn remove(&mut self, toi: u32) {
         self.sources.remove(&toi);
         self.open.remove(&toi);
+        self.packages.remove(&toi);
         self.opened.retain(|of| *of != toi);
         self.encoders.remove(toi);
     }
@@ -60,7 +72,7 @@ impl Store {
 
     /// What identifies the content of an object's file.
     pub(crate) fn fingerprint(&self, toi: u32) -> Option<Fingerprint> {
-        self.sources.get(&toi).map(|source| source.fingerprint)
+        self.sources.get(&toi).and_then(|source| source.fingerprint)
     }
 
     /// Checks up to `count` further files; objects whose files changed or vanished.
@@ -79,9 +91,11 @@ impl Store {
 
     /// Whether the file of an object is still the one that was hashed.
     fn look(&self, toi: u32) -> Result<(), Error> {
-        let Some(source) = self.sources.get(&toi) else { return Ok(()) };
+        let Some(source) = self.sources.get(&toi).filter(|source| source.fingerprint.is_some()) else {
+            return Ok(());
+        };
         let now = std::fs::metadata(&source.path).map_err(|error| self.lost(toi, error))?;
-        if Fingerprint::of(&now) == source.fingerprint {
+        if Some(Fingerprint::of(&now)) == source.fingerprint {
             return Ok(());
         }
         Err(Error::FileChanged { path: source.path.clone() })
@@ -89,14 +103,14 @@ impl Store {
 
     /// The open file of an object.
     fn file(&mut self, toi: u32) -> Result<Arc<File>, Error> {
-        if let Some(file) = self.open.get(&toi) {
+        if let Some(file) = self.open.get(&toi).or_else(|| self.packages.get(&toi)) {
             return Ok(Arc::clone(file));
         }
         let gone = || Error::FileVanished { path: PathBuf::new() };
         let source = self.sources.get(&toi).ok_or_else(gone)?;
         let lost = |error| lost(&source.path, error);
         let file = open(&source.path).map_err(lost)?;
-        if Fingerprint::of(&file.metadata().map_err(lost)?) != source.fingerprint {
+        if Some(Fingerprint::of(&file.metadata().map_err(lost)?)) != source.fingerprint {
             return Err(Error::FileChanged { path: source.path.clone() });
         }
         if self.opened.len() >= OPEN_MAX

@@ -45,6 +45,7 @@ pub(crate) fn play(role: &str) {
                 reports: true,
                 encrypts: false,
                 follow: false,
+                packs: true,
                 state: None,
                 seed: None,
                 name: "lab".to_owned(),

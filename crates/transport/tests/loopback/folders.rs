@@ -134,7 +134,9 @@ fn a_folder_arrives_as_it_is() {
     assert!(into.join("site/a/b/empty").is_dir());
     let modified = |path: PathBuf| fs::metadata(path).unwrap().modified().unwrap();
     assert_eq!(modified(into.join("site/a/b/7")), modified(temp.0.join("site/a/b/7")));
-    assert_eq!(fs::read_dir(&into).unwrap().count(), 1, "no partial files are left");
+    let own = fs::read_dir(into.join(".layercast")).unwrap().map(|entry| entry.unwrap().path());
+    let own: Vec<PathBuf> = own.collect();
+    assert!(own.len() == 1 && own[0].extension().unwrap() == "index", "no partial files are left: {own:?}");
     source.end().unwrap();
 }
 
@@ -176,5 +178,53 @@ fn a_mirror_follows_changes_and_a_restarted_source_and_never_ends_by_itself() {
     stop.store(true, Ordering::Relaxed);
     let ended = receiver.join().unwrap();
     assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+    source.end().unwrap();
+}
+
+/// Packed files that change, are removed, and are packed again from what is kept of them: their first versions are gone.
+#[test]
+fn a_mirror_follows_changes_of_packed_files() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("packed");
+    let (site, into) = (temp.directory("site"), temp.directory("into"));
+    let name = |number: usize| format!("{number:02}");
+    let mut wanted: std::collections::BTreeMap<String, Vec<u8>> =
+        (0..60).map(|n| (name(n), content(n * 90))).collect();
+    let write = |name: &str, bytes: &[u8]| fs::write(site.join(name), bytes).unwrap();
+    wanted.iter().for_each(|(name, bytes)| write(name, bytes));
+    let options = SendOptions { follow: true, ..sending(240, "fixed", Ends::default()) };
+    let source = start(site.join(""), options);
+    let receiving = ReceiveOptions {
+        settings: ReceptionSettings { replace: true, mirror: true },
+        keep_going: true,
+        within: None,
+        ..receiving(240, into.clone())
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let receiver = thread::spawn(move || receive(&receiving, &flag, &mut |_| {}));
+    let all = |wanted: &std::collections::BTreeMap<String, Vec<u8>>| {
+        let files: Vec<(&str, &[u8])> =
+            wanted.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+        becomes(&into, &files);
+    };
+    all(&wanted);
+    // Few enough to be objects of their own; then so many that the package is made again, of two contents.
+    for (first, count, round) in [(0, 5, 1), (5, 40, 2)] {
+        for number in first..first + count {
+            let bytes = content(700 + number * round);
+            write(&name(number), &bytes);
+            wanted.insert(name(number), bytes);
+        }
+        for number in [50 + round, 55 + round] {
+            fs::remove_file(site.join(name(number))).unwrap();
+            wanted.remove(&name(number));
+        }
+        all(&wanted);
+    }
+    stop.store(true, Ordering::Relaxed);
+    assert!(matches!(receiver.join().unwrap(), Err(Error::Interrupted)));
     source.end().unwrap();
 }

@@ -82,6 +82,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         reports: true,
         encrypts: false,
         follow: false,
+        packs: true,
         state: None,
         seed: Some(u64::from(number) + 1),
         name: format!("test {number}"),
