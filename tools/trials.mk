@@ -33,7 +33,7 @@ trial-small: trials-program ## 10,000 small files without loss and at 5 % loss (
 	$(call TRIAL,losses) --name small --files 10000 --length 4000 --vary --layers 4,8,16 --links 50 --loss 0.05
 
 # A slower machine needs less: FOLDER='--files 50 --length 4000000 --layers 4,8,16,32,64 --within 900'.
-FOLDER ?= --files 50 --length 100000000 --layers 4,8,16,32,64,128,256,480 --within 1200 --progress 0.3
+FOLDER ?= --files 50 --length 100000000 --layers 4,8,16,32,64,128 --within 900 --progress 0.3
 trial-folder: trials-program ## A folder of 5 GB to receivers of 5 and 500 Mbit/s at once; needs 15 GB of disk (20 minutes)
 	$(call TRIAL,losses) --name folder $(FOLDER) --links 5,500 --loss 0 --rtt 10
 

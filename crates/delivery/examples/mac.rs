@@ -104,7 +104,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ns = measure(|_| {
         black_box(Sha256::digest(black_box(&plain)));
     });
-    row("SHA-256 (a manifest's leaves)", ns);
+    row("SHA-256 (hashes of blocks)", ns);
 
     let secret = SecretKey::from_seed(&[1; 32]);
     let start = Instant::now();

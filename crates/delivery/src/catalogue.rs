@@ -22,7 +22,7 @@ pub struct Item {
     pub path: String,
     /// Length and hash of a file; none for a folder.
     pub file: Option<(u64, Sha256)>,
-    /// The hashes of its source blocks ([`Manifest`](crate::security::manifest::Manifest)), if the table is signed and
+    /// The hashes of its source blocks ([`BlockHasher`](crate::object::BlockHasher)), if the table is signed and
     /// there are several; else empty.
     pub leaves: Arc<[Sha256]>,
     /// The paths of its files, if it is a package ([`Head`](crate::package::Head)); else empty.

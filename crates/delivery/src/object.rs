@@ -24,8 +24,7 @@ mod table;
 mod text;
 
 pub use assembly::{Assembly, AssemblyCounters, Attempt, SymbolOutcome};
-pub use block_hashes::BlockHashes;
-pub(crate) use block_hashes::leaf_hasher;
+pub use block_hashes::{BlockHasher, BlockHashes};
 pub use coding::{Coding, NoCode, SymbolPlace};
 pub use encoder::BlockEncoder;
 pub use encoding::{ContentEncoding, Inflated, Inflater};

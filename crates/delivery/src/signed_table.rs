@@ -91,8 +91,9 @@ mod tests {
         assert_eq!(verified(xml.as_bytes(), &keys[..1], 7, 3), other);
         assert_eq!(verified(DOCUMENT.as_bytes(), &keys, 7, 3), Err(Untrusted::Unsigned));
         // A signature of the same bytes for another purpose.
-        let for_manifest = Signature::sign(&key(1), Context::Manifest, &message(7, 3, DOCUMENT.as_bytes()));
-        let xml = format!("{DOCUMENT}<?{for_manifest}?>");
+        let for_description =
+            Signature::sign(&key(1), Context::Description, &message(7, 3, DOCUMENT.as_bytes()));
+        let xml = format!("{DOCUMENT}<?{for_description}?>");
         assert_eq!(verified(xml.as_bytes(), &keys, 7, 3), wrong);
     }
 

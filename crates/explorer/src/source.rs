@@ -13,9 +13,8 @@ use layercast_core::units::{Size, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::object::{Coding, Content, Sha256, sha256};
+use layercast_delivery::object::{BlockHasher, Coding, Content, Sha256, sha256};
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
-use layercast_delivery::security::manifest::ManifestBuilder;
 use layercast_delivery::security::protection::{Outgoing, Scheme};
 use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::sender::Sender;
@@ -141,11 +140,12 @@ impl SourceProgram {
     fn leaves(&self, bytes: &[u8]) -> Arc<[Sha256]> {
         let coding = Coding::plan(bytes.len() as u64, self.session.symbol_size());
         let Ok(Coding::RaptorQ(oti)) = coding else { return [].into() };
-        let Some(mut builder) = ManifestBuilder::new(oti).ok().filter(|_| oti.blocks() > 1) else {
+        if oti.blocks() == 1 {
             return [].into();
-        };
-        builder.update(bytes);
-        builder.finish().map_or_else(|_| [].into(), |manifest| manifest.leaves().into())
+        }
+        let mut hasher = BlockHasher::new(oti);
+        hasher.update(bytes);
+        hasher.finish().unwrap_or_default()
     }
 
     /// Changes the files.

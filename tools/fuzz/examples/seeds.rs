@@ -14,11 +14,11 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::disk::Attributes;
-use layercast_delivery::object::{Coding, Content, Entry, Instance, Oti, compressed, table_fti};
+use layercast_delivery::object::{Coding, Content, Entry, Instance, compressed, table_fti};
+use layercast_delivery::package::{Head, Member};
 use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Poll, ReceptionReport, Repr};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
-use layercast_delivery::security::manifest::ManifestBuilder;
 use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing};
 use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::security::signed::{Context, Signature, Signed};
@@ -252,7 +252,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Keys, signatures, a manifest and a proof.
+    /// Keys and signatures.
     fn signed(&self) -> io::Result<()> {
         let (secret, group) = (SecretKey::from_seed(&[7; 32]), GroupKey::from_seed(&[7; 32]));
         let signed = Signed::write(&secret, Context::Table, b"a table").map_err(io::Error::other)?;
@@ -263,12 +263,25 @@ impl Corpus {
         for (name, key) in ["public", "group"].into_iter().zip(keys) {
             self.write("signed", name, key.map_err(io::Error::other)?.to_text().as_bytes())?;
         }
-        let oti = Oti::new(10, 4, [3, 0, 1, 4]).map_err(io::Error::other)?;
-        let mut builder = ManifestBuilder::new(oti).map_err(io::Error::other)?;
-        builder.update(b"0123456789");
-        let manifest = builder.finish().map_err(io::Error::other)?;
-        self.write("signed", "manifest", &manifest.to_bytes())?;
-        self.write("signed", "proof", manifest.proof(1).map_err(io::Error::other)?.as_bytes())
+        Ok(())
+    }
+
+    /// Heads of packages, after what the table says of them.
+    fn packages(&self) -> io::Result<()> {
+        let member = |number: u64| Member {
+            path: format!("folder/{number}"),
+            length: 100 * number,
+            sha256: [number as u8; 32],
+            attributes: Attributes { mode: Some(0o644), modified_ns: Some(1_700_000_000_000_000_000) },
+        };
+        for files in [0, 1, 3] {
+            let members: Vec<Member> = (0..files).map(member).collect();
+            let head = Head::encode(&members).map_err(io::Error::other)?;
+            let length = head.len() as u64 + members.iter().map(|member| member.length).sum::<u64>();
+            let of_table = [&(files as u16).to_be_bytes()[..], &(length as u32).to_be_bytes()].concat();
+            self.write("package", &files.to_string(), &[of_table, head].concat())?;
+        }
+        Ok(())
     }
 }
 
@@ -313,6 +326,7 @@ fn main() -> io::Result<()> {
     corpus.amca_rest()?;
     corpus.protected()?;
     corpus.signed()?;
+    corpus.packages()?;
     if let Some(receiver) = core::num::NonZeroU64::new(9) {
         corpus.write("report", "completion", &Completion { tsi: 7, toi: 1, receiver }.to_bytes())?;
         let reception = ReceptionReport {

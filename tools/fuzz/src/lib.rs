@@ -10,7 +10,7 @@ mod security;
 mod texts;
 
 pub use announcements::{announcement, session_url};
-pub use packets::{amca, lct, object_table, report, with_checksum};
+pub use packets::{amca, lct, object_table, package, report, with_checksum};
 pub use security::{PROTECTED_TSI, protection, schemes, signed};
 pub use texts::{SWEPT, scenario, session, sweep_axis};
 
@@ -18,10 +18,11 @@ pub use texts::{SWEPT, scenario, session, sweep_axis};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets. Each has a file in `fuzz/fuzz_targets` and a folder in `fuzz/corpus`.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("lct", lct),
     ("report", report),
     ("object_table", object_table),
+    ("package", package),
     ("session", session),
     ("scenario", scenario),
     ("sweep_axis", sweep_axis),

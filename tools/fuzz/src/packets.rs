@@ -7,6 +7,7 @@ use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::object::{
     Coding, Content, ContentEncoding, FEC_NO_CODE, FEC_RAPTORQ, Instance, TABLE_MAX, decompressed, safe_path,
 };
+use layercast_delivery::package::Head;
 use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, ReceptionReport, Repr, View};
 use layercast_delivery::part::Part;
 use layercast_delivery::placing::identity;
@@ -129,4 +130,24 @@ pub fn with_checksum(packet: &[u8]) -> Vec<u8> {
     });
     packet[CHECKSUM].copy_from_slice(&(!sum).to_be_bytes());
     packet
+}
+
+/// The head of a package, after the number of its files (16 bits) and its length (32 bits).
+///
+/// # Panics
+/// If a head that was read does not come back after it is written.
+pub fn package(bytes: &[u8]) {
+    let Some((&[f1, f0, l3, l2, l1, l0], head)) = bytes.split_first_chunk() else { return };
+    let length = u64::from(u32::from_be_bytes([l3, l2, l1, l0]));
+    if let Some(prefix) = head.first_chunk() {
+        let _ = Head::length(prefix);
+    }
+    if let Ok(read) = Head::decode(head, u32::from(u16::from_be_bytes([f1, f0])), length) {
+        let written = Head::encode(read.members()).unwrap_or_else(|error| panic!("{error}"));
+        let files = read.members().len() as u32;
+        // Another compression of the same index has another length.
+        let length = length - head.len() as u64 + written.len() as u64;
+        let again = Head::decode(&written, files, length).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again.members(), read.members());
+    }
 }

@@ -1,11 +1,9 @@
-//! Protected packets, keys, signatures and manifests.
+//! Protected packets, keys and signatures.
 
-use layercast_delivery::object::Oti;
 use layercast_delivery::packet::View;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
-use layercast_delivery::security::manifest::{Manifest, Proof};
 use layercast_delivery::security::protection::{AUTH_BYTES, Incoming, Outgoing, Rejection, Scheme};
 use layercast_delivery::security::sequence::{ReplayWindow, Sequence};
 use layercast_delivery::security::signed::{Context, Signature, Signed};
@@ -47,7 +45,7 @@ pub fn protection(bytes: &[u8]) {
     }
 }
 
-/// Key files, signatures as text and as bytes, manifests and proofs.
+/// Key files, signatures as text and as bytes.
 ///
 /// # Panics
 /// If what was read does not come back, or if something is verified that was not signed.
@@ -63,12 +61,5 @@ pub fn signed(bytes: &[u8]) {
     }
     if let Ok(signature) = String::from_utf8_lossy(bytes).parse::<Signature>() {
         assert_eq!(signature.to_string().parse(), Ok(signature));
-    }
-    if let Ok(oti) = Oti::new(10, 4, [3, 0, 1, 4]) {
-        assert!(Manifest::read(bytes, &oti, &[0; 32]).is_err());
-        if let Ok(proof) = Proof::read(bytes) {
-            assert_eq!(proof.as_bytes(), bytes);
-            assert!(proof.verify(&[0; 32], &oti, 1, &[1; 32]).is_err());
-        }
     }
 }

@@ -15,7 +15,8 @@ use crate::disk::{Disk, DiskFile, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
 use crate::object::{
-    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, SymbolOutcome, Toi,
+    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, Sha256,
+    SymbolOutcome, Toi,
 };
 use crate::packet::PayloadId;
 use crate::placing::{
@@ -58,6 +59,8 @@ pub(super) struct Object<F> {
     /// Whether its hashes are signed. Then what does not fit them was forged, however often it comes.
     verifies: bool,
     wrong_hashes: u32,
+    /// The last wrong hash, and how many times it came one after the other.
+    wrong: Option<(Sha256, u32)>,
 }
 
 /// What opening an object found.
@@ -70,7 +73,15 @@ pub(super) struct Opened {
 
 impl<F: DiskFile> Object<F> {
     pub(super) fn waiting(entry: Entry, verifies: bool) -> Object<F> {
-        Object { entry, state: State::Waiting, named: None, members: None, verifies, wrong_hashes: 0 }
+        Object {
+            entry,
+            state: State::Waiting,
+            named: None,
+            members: None,
+            verifies,
+            wrong_hashes: 0,
+            wrong: None,
+        }
     }
 
     pub(super) fn comparing(entry: Entry, file: F, verifies: bool) -> Object<F> {
@@ -278,10 +289,16 @@ impl<F: DiskFile> Object<F> {
         (self.wrong_hashes <= TRIES).then(|| ReceptionEvent::WrongHash { path: self.entry.path.clone() })
     }
 
-    /// Notes that the hash of the whole is wrong. Whether to give up.
-    fn is_hopeless(&mut self) -> bool {
+    /// Notes that the hash of the whole is wrong, and what it is. Whether that is what the sender has: the same content came
+    /// several times, one after the other. What is damaged or forged at random differs each time.
+    fn is_hopeless(&mut self, content: Sha256) -> bool {
         self.wrong_hashes = self.wrong_hashes.saturating_add(1);
-        self.wrong_hashes >= TRIES && !self.verifies
+        let times = match self.wrong {
+            Some((wrong, times)) if wrong == content => times.saturating_add(1),
+            _ => 1,
+        };
+        self.wrong = Some((content, times));
+        times >= TRIES
     }
 
     /// Writes the records that wait; false if that failed now.
@@ -400,7 +417,7 @@ impl<F: DiskFile> Object<F> {
             };
         }
         if !self.entry.agrees(&found) {
-            return Ok(Some(self.begin_again(partial)));
+            return Ok(self.begin_again(partial, found.sha256));
         }
         if self.entry.package.is_some() {
             self.state = State::Extracting(Box::new(Extraction::new(partial)));
@@ -420,18 +437,17 @@ impl<F: DiskFile> Object<F> {
         self.placed_or_failed(placed)
     }
 
-    /// A complete object whose content is wrong: it is received again, a few times.
-    fn begin_again(&mut self, mut partial: Box<Partial<F>>) -> ReceptionEvent {
-        self.wrong_hashes += 1;
-        if self.wrong_hashes >= TRIES {
-            return self.fail(ObjectError::Hash);
+    /// A complete object whose content is wrong: it is received again.
+    fn begin_again(&mut self, mut partial: Box<Partial<F>>, content: Sha256) -> Option<ReceptionEvent> {
+        if self.is_hopeless(content) {
+            return Some(self.fail(ObjectError::Hash));
         }
         partial.reassembly.restart();
         if partial.journal.as_mut().is_some_and(|journal| journal.restart().is_err()) {
             partial.journal = None;
         }
         self.state = State::Long(partial);
-        ReceptionEvent::WrongHash { path: self.entry.path.clone() }
+        self.wrong_hash()
     }
 
     fn unpack<D: Disk<File = F>>(
@@ -453,7 +469,7 @@ impl<F: DiskFile> Object<F> {
             }
             Ok(Unpacked::Done(false)) => {
                 let _ = disk.remove(&unpacked_name(identity));
-                return Ok(Some(self.begin_again(unpacking.partial)));
+                return Ok(self.begin_again(unpacking.partial, unpacking.sent.sha256));
             }
             Ok(Unpacked::Done(true)) => {}
         }
@@ -480,8 +496,10 @@ impl<F: DiskFile> Object<F> {
     ) -> io::Result<Option<ReceptionEvent>> {
         let mut hasher = Hasher::new(self.entry.md5.is_some());
         hasher.update(bytes);
-        if self.entry.has_hash() && !self.entry.agrees(&hasher.finish()) {
-            if self.is_hopeless() {
+        let found = hasher.finish();
+        if self.entry.has_hash() && !self.entry.agrees(&found) {
+            // Nothing but this hash shows that a symbol was forged: with a key it is taken for that.
+            if self.is_hopeless(found.sha256) && !self.verifies {
                 return Ok(Some(self.fail(ObjectError::Hash)));
             }
             // It is short: its symbols come again soon.

@@ -15,7 +15,7 @@ pub(super) struct Unpacking<F> {
     inflater: Inflater,
     hasher: Hasher,
     /// The hashes of what was sent. Senders disagree on whether an MD5 is that of the content or of what is sent.
-    sent: Digests,
+    pub(super) sent: Digests,
 }
 
 /// What became of a part of the work.

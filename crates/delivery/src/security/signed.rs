@@ -17,16 +17,13 @@ pub enum Context {
     Description,
     /// An announcement of a session.
     Announcement,
-    /// A file delivery table, with the roots of the objects' blocks.
+    /// A file delivery table, with the hashes of the objects and their blocks.
     Table,
-    /// The manifest of one object.
-    Manifest,
 }
 
 impl Context {
     /// All contexts.
-    pub const ALL: [Context; 4] =
-        [Context::Description, Context::Announcement, Context::Table, Context::Manifest];
+    pub const ALL: [Context; 3] = [Context::Description, Context::Announcement, Context::Table];
 
     /// Its name, which is part of what is signed.
     pub fn name(self) -> &'static str {
@@ -34,7 +31,6 @@ impl Context {
             Context::Description => "description",
             Context::Announcement => "announcement",
             Context::Table => "table",
-            Context::Manifest => "manifest",
         }
     }
 }

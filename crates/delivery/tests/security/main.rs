@@ -1,9 +1,8 @@
-//! Keys, signatures, manifests and protected packets: what is authentic is accepted, and nothing else.
+//! Keys, signatures and protected packets: what is authentic is accepted, and nothing else.
 
 #![allow(clippy::unwrap_used)]
 
 mod keys;
-mod manifest;
 mod protection;
 mod signed;
 mod vectors;

@@ -66,7 +66,7 @@ proptest! {
 
     #[test]
     fn every_truncation_and_addition_is_refused(content: Vec<u8>, at: prop::sample::Index, more in 1..9usize) {
-        let bytes = Signed::write(&key(1), Context::Manifest, &content).unwrap();
+        let bytes = Signed::write(&key(1), Context::Announcement, &content).unwrap();
         prop_assert!(Signed::read(&bytes[..at.index(bytes.len())]).is_err());
         prop_assert!(Signed::read(&[bytes, vec![0; more]].concat()).is_err());
     }

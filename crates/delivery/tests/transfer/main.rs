@@ -13,13 +13,12 @@ use layercast_core::units::{Channel, Duration, Layer, Time, WireSeq};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::{Attributes, Disk as _};
 use layercast_delivery::memory::{MemoryDisk, MemoryObjects};
-use layercast_delivery::object::{Coding, Content, Sha256, sha256};
+use layercast_delivery::object::{BlockHasher, Coding, Content, Sha256, sha256};
 use layercast_delivery::packet::Repr;
 use layercast_delivery::reception::{
     ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
 };
 use layercast_delivery::security::keys::SecretKey;
-use layercast_delivery::security::manifest::ManifestBuilder;
 use layercast_delivery::sender::Sender;
 use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::fixed;
@@ -36,9 +35,9 @@ fn content(length: usize, seed: u32) -> Vec<u8> {
 fn leaves(bytes: &[u8]) -> Arc<[Sha256]> {
     match Coding::plan(bytes.len() as u64, SYMBOL).unwrap() {
         Coding::RaptorQ(oti) if oti.blocks() > 1 => {
-            let mut builder = ManifestBuilder::new(oti).unwrap();
-            builder.update(bytes);
-            builder.finish().unwrap().leaves().into()
+            let mut hasher = BlockHasher::new(oti);
+            hasher.update(bytes);
+            hasher.finish().unwrap()
         }
         _ => Arc::default(),
     }
@@ -425,6 +424,32 @@ fn a_forged_symbol_is_noticed_by_the_hash() {
     assert_placed(&reception, &[("big", &big), ("small", &small)]);
     let events: Vec<ReceptionEvent> = reception.drain_events().collect();
     assert!(events.iter().any(|event| matches!(event, ReceptionEvent::WrongHash { .. })), "{events:?}");
+}
+
+/// Forged symbols differ each time; a content that is the same each time is what the sender has, and its hash is wrong.
+#[test]
+fn a_file_fails_when_the_same_wrong_content_comes_again_and_again() {
+    let (big, small) = (content(10_000, 1), content(150, 2));
+    for is_the_senders in [false, true] {
+        let mut source = Source::new(1);
+        source.put(&[("big", &big), ("small", &small)], &[], true);
+        let mut reception = receiver(ReceptionSettings::default());
+        let mut damaged = 0..=u8::MAX;
+        for _ in 0..6000 {
+            let (repr, mut payload) = source.next(0);
+            if repr.toi > 0 {
+                payload[10] ^= if is_the_senders { 1 } else { damaged.next().unwrap_or(0) };
+            }
+            reception.packet(&repr, &payload).unwrap();
+            finish(&mut reception);
+        }
+        if is_the_senders {
+            let failed = reception.results().filter(|(_, result)| *result == Err(ObjectError::Hash));
+            assert_eq!(failed.count(), 2);
+        } else {
+            assert_placed(&reception, &[("big", &big), ("small", &small)]);
+        }
+    }
 }
 
 #[test]

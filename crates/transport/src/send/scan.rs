@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use layercast_delivery::catalogue::Item;
 use layercast_delivery::disk::Attributes;
-use layercast_delivery::object::{Coding, Sha256, sha256_while};
-use layercast_delivery::security::manifest::ManifestBuilder;
+use layercast_delivery::object::{BlockHasher, Coding, Sha256, sha256_while};
 use nix::libc::O_NONBLOCK;
 
 use crate::error::Error;
@@ -191,14 +190,14 @@ fn folder(
 /// A reader that hashes the blocks of what is read.
 struct Blocks<'a> {
     file: &'a File,
-    manifest: Option<ManifestBuilder>,
+    hasher: Option<BlockHasher>,
 }
 
 impl io::Read for Blocks<'_> {
     fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(room)?;
-        if let Some(manifest) = &mut self.manifest {
-            manifest.update(room.get(..count).unwrap_or_default());
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(room.get(..count).unwrap_or_default());
         }
         Ok(count)
     }
@@ -207,19 +206,19 @@ impl io::Read for Blocks<'_> {
 impl<'a> Blocks<'a> {
     /// Hashes the blocks of a file of this length, if it has several.
     fn of(file: &'a File, length: u64, symbol: u16) -> Blocks<'a> {
-        let manifest = match Coding::plan(length, symbol) {
-            Ok(Coding::RaptorQ(oti)) if oti.blocks() > 1 => ManifestBuilder::new(oti).ok(),
+        let hasher = match Coding::plan(length, symbol) {
+            Ok(Coding::RaptorQ(oti)) if oti.blocks() > 1 => Some(BlockHasher::new(oti)),
             // What is too long is an error later.
             _ => None,
         };
-        Blocks { file, manifest }
+        Blocks { file, hasher }
     }
 
     /// The hashes of the blocks; none if the file did not have its length.
     fn finish(self) -> Option<Arc<[Sha256]>> {
-        match self.manifest {
+        match self.hasher {
             None => Some(Arc::default()),
-            Some(manifest) => manifest.finish().ok().map(|manifest| manifest.leaves().into()),
+            Some(hasher) => hasher.finish(),
         }
     }
 }
@@ -249,7 +248,7 @@ pub(crate) fn hashed(
     let file = open(&found.path).map_err(failed)?;
     let mut blocks = match signed {
         Some(symbol) => Blocks::of(&file, fingerprint.length, symbol),
-        None => Blocks { file: &file, manifest: None },
+        None => Blocks { file: &file, hasher: None },
     };
     let sha256 = sha256_while(&mut blocks, go_on).map_err(failed)?.ok_or(Error::Interrupted)?;
     let changed = || Error::FileChanged { path: found.path.clone() };
