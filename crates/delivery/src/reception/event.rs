@@ -7,8 +7,10 @@ use crate::listing::InstanceError;
 use crate::object::{NameError, TableError};
 use crate::package::PackageError;
 
-/// The number of attempts for an object whose hash is wrong.
+/// How often the same wrong content of an object comes before it fails: it is what the sender has.
 pub(super) const TRIES: u32 = 3;
+/// How often an object of wrong contents that differ is received (CHOICE: bursts of forged packets spoil fewer).
+pub(super) const TRIES_MAX: u32 = 100;
 
 /// What a receiver may do to its folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,7 +148,7 @@ impl fmt::Display for ObjectError {
             }
             ObjectError::Hash => write!(
                 f,
-                "its hash is wrong ({TRIES} tries): another source may be sending to the group, or the file changed"
+                "its hash is wrong, time and again: another source may be sending to the group, or the file changed"
             ),
             ObjectError::Disk(kind) => write!(f, "the disk refuses it: {kind}"),
             ObjectError::Table(reason) => write!(f, "it is of a kind that is not supported: {reason}"),

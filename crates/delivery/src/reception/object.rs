@@ -6,7 +6,7 @@ pub(super) use package::Step;
 
 use std::io;
 
-use super::event::{ObjectError, TRIES, is_full};
+use super::event::{ObjectError, TRIES, TRIES_MAX, is_full};
 use super::extraction::Extraction;
 use super::members::Members;
 use super::unpacking::{Unpacked, Unpacking};
@@ -290,7 +290,7 @@ impl<F: DiskFile> Object<F> {
     }
 
     /// Notes that the hash of the whole is wrong, and what it is. Whether that is what the sender has: the same content came
-    /// several times, one after the other. What is damaged or forged at random differs each time.
+    /// several times, one after the other. What is damaged or forged at random differs each time; it does not go on for ever.
     fn is_hopeless(&mut self, content: Sha256) -> bool {
         self.wrong_hashes = self.wrong_hashes.saturating_add(1);
         let times = match self.wrong {
@@ -298,7 +298,7 @@ impl<F: DiskFile> Object<F> {
             _ => 1,
         };
         self.wrong = Some((content, times));
-        times >= TRIES
+        times >= TRIES || self.wrong_hashes >= TRIES_MAX
     }
 
     /// Writes the records that wait; false if that failed now.
