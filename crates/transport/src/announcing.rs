@@ -15,7 +15,7 @@ use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;
 
 use crate::error::Error;
-use crate::host::{Clock, Inbox, Interface, open_announcer, open_group, until};
+use crate::host::{Clock, Inbox, Interface, PacketSocket, open_announcer, open_group, until};
 
 /// Seconds between the years 1900 and 1970 (RFC 5905, section 6).
 const NTP_OFFSET_S: u64 = 2_208_988_800;
@@ -84,7 +84,7 @@ pub(crate) struct Announcing {
     to: SocketAddr,
     socket: UdpSocket,
     /// Where the announcements of others are received, with which it shares the rate; none where that fails.
-    others: Option<UdpSocket>,
+    others: Option<PacketSocket>,
     inbox: Inbox,
 }
 

@@ -1,6 +1,6 @@
 //! A listener to announcements (SAP, RFC 2974), which learns which sessions there are.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::announcing::{ANNOUNCEMENT_MAX, ntp_now_s};
 use crate::error::Error;
-use crate::host::{Clock, Inbox, Interface, open_group};
+use crate::host::{Clock, Inbox, Interface, PacketSocket, open_group};
 
 /// Gets what an announcement has changed in the directory, or why it has not, and the address that it came from.
 pub type Say<'a> = dyn FnMut(&Directory, &Result<Change, Refusal>, IpAddr) + 'a;
@@ -22,7 +22,7 @@ pub type Say<'a> = dyn FnMut(&Directory, &Result<Change, Refusal>, IpAddr) + 'a;
 /// The members of the groups of announcements, and what they have received.
 #[derive(Debug)]
 pub struct Listener {
-    sockets: Vec<UdpSocket>,
+    sockets: Vec<PacketSocket>,
     inbox: Inbox,
     clock: Clock,
     directory: Directory,

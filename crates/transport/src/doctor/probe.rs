@@ -63,12 +63,12 @@ fn exchange(interface: &Interface, group: SocketAddr) -> Result<(), String> {
     let member = open_group(interface, group, None).map_err(|error| said(&error))?;
     let source = open_source(interface, group, 0, 0).map_err(|error| said(&error))?;
     let packet = [&MARK[..], &random_seed().to_be_bytes()].concat();
-    source.send_to(&packet, group).map_err(|error| said(&error))?;
+    source.as_udp().send_to(&packet, group).map_err(|error| said(&error))?;
     let begin = Instant::now();
     let mut room = [0; 64];
     while begin.elapsed() < OWN {
         wait(&member, OWN.saturating_sub(begin.elapsed()));
-        if let Ok((length, _)) = member.recv_from(&mut room)
+        if let Ok((length, _)) = member.as_udp().recv_from(&mut room)
             && room.get(..length) == Some(&packet)
         {
             return Ok(());
@@ -89,7 +89,7 @@ pub(super) fn send(interface: &Interface, group: SocketAddr, stop: &AtomicBool) 
             if stop.load(Ordering::Relaxed) {
                 break;
             }
-            socket.send_to(MARK, group).map_err(|error| error.to_string())?;
+            socket.as_udp().send_to(MARK, group).map_err(|error| error.to_string())?;
             std::thread::sleep(EVERY);
         }
         Ok(())
@@ -146,7 +146,7 @@ pub(super) fn listen(
     let mut room = [0; 2048];
     while begin.elapsed() < time && !stop.load(Ordering::Relaxed) {
         wait(&member, EVERY);
-        while let Ok((length, from)) = member.recv_from(&mut room) {
+        while let Ok((length, from)) = member.as_udp().recv_from(&mut room) {
             arrived.add(room.get(..length).unwrap_or_default(), from.ip());
         }
         if let Ok(queries) = &queries {

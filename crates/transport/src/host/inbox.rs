@@ -1,27 +1,29 @@
 //! Received packets of several sockets, in the order of their arrival.
 
-use std::io::IoSliceMut;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::time::UNIX_EPOCH;
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::accept::Incoming;
-use nix::errno::Errno;
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, MultiHeaders, RecvMsg, SockaddrStorage, recvmmsg};
-use nix::sys::time::TimeSpec;
+use quinn_udp::{EcnCodepoint, RecvMeta};
 
 use super::Clock;
 use super::clock::Reading;
+use super::socket::PacketSocket;
 
-/// The maximum number of packets per batch. More wait in the kernel.
-const BATCH: usize = 256;
-/// The maximum number of packets from one socket per batch, read by one system call, so that a full socket
+/// The maximum number of buffers per batch. More wait in the kernel.
+const BATCH: usize = 64;
+/// The maximum number of buffers from one socket per batch, read by one system call, so that a full socket
 /// does not starve the others.
-const PER_SOCKET: usize = 64;
+const PER_SOCKET: usize = quinn_udp::BATCH_SIZE;
 /// How often a read is retried after a signal or a foreign error.
 const TRIES: usize = 4;
+/// The length of a buffer: that of the longest datagram, and of the longest run of packets.
+const BUFFER: usize = 1 << 16;
+/// The maximum number of packets in a run.
+const RUN_MAX: usize = 128;
 
 /// A received packet.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,7 @@ pub struct Datagram {
     pub from: SocketAddr,
     /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// Whether it was truncated.
+    /// Whether it is too long, and only its first bytes are here.
     pub cut: bool,
     start: usize,
     length: usize,
@@ -48,13 +50,15 @@ impl Datagram {
 }
 
 /// A preallocated packet buffer.
+///
+/// The kernel may put packets of one sender, group and length together, a run: then most of its work is done once for all of
+/// them. They have the arrival time of the first one.
 #[derive(Debug)]
 pub struct Inbox {
     room: Vec<u8>,
     largest: usize,
-    headers: MultiHeaders<SockaddrStorage>,
-    /// The largest ancillary data that a packet has had.
-    most_controls: usize,
+    /// How many buffers are in use.
+    used: usize,
     datagrams: Vec<Datagram>,
     /// The clocks when the first of these packets were read: one reading for all keeps their order.
     reading: Option<Reading>,
@@ -63,13 +67,12 @@ pub struct Inbox {
 impl Inbox {
     /// A buffer for packets of up to `largest` bytes of UDP payload.
     pub fn new(largest: usize) -> Inbox {
-        let largest = largest.max(1);
         Inbox {
-            room: vec![0; BATCH * largest],
-            largest,
-            headers: headers(),
-            most_controls: 0,
-            datagrams: Vec::with_capacity(BATCH),
+            // The system provides pages when they are first used.
+            room: vec![0; BATCH * BUFFER],
+            largest: largest.max(1),
+            used: 0,
+            datagrams: Vec::with_capacity(BATCH * RUN_MAX),
             reading: None,
         }
     }
@@ -77,6 +80,7 @@ impl Inbox {
     /// Empties the inbox.
     pub fn clear(&mut self) {
         self.datagrams.clear();
+        self.used = 0;
         self.reading = None;
     }
 
@@ -84,54 +88,54 @@ impl Inbox {
     ///
     /// # Errors
     /// The system's error; none for an empty socket.
-    pub fn drain(&mut self, socket: &UdpSocket, channel: Option<Channel>, clock: &Clock) -> nix::Result<()> {
+    pub fn drain(&mut self, socket: &PacketSocket, channel: Option<Channel>, clock: &Clock) -> io::Result<()> {
         for _ in 0..TRIES {
             match self.read_batch(socket, channel, clock) {
-                Err(Errno::EAGAIN) => return Ok(()),
-                Err(Errno::EINTR) => {}
-                // A unicast packet of ours reached a closed port: this does not affect reception.
-                Err(Errno::ECONNREFUSED) => {}
-                other => return other,
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => return Ok(()),
+                    // A unicast packet of ours reached a closed port: this does not affect reception.
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionRefused => {}
+                    _ => return Err(error),
+                },
+                Ok(()) => return Ok(()),
             }
         }
         Ok(())
     }
 
-    fn read_batch(&mut self, socket: &UdpSocket, channel: Option<Channel>, clock: &Clock) -> nix::Result<()> {
-        let first = self.datagrams.len();
-        let count = PER_SOCKET.min(BATCH.saturating_sub(first));
+    fn read_batch(&mut self, socket: &PacketSocket, channel: Option<Channel>, clock: &Clock) -> io::Result<()> {
+        let count = PER_SOCKET.min(BATCH.saturating_sub(self.used));
         if count == 0 {
             return Ok(());
         }
-        let free = self.room.get_mut(first * self.largest..).unwrap_or_default();
-        let mut rooms = free.chunks_exact_mut(self.largest);
-        let mut parts: [[IoSliceMut<'_>; 1]; PER_SOCKET] =
-            std::array::from_fn(|_| [IoSliceMut::new(rooms.next().unwrap_or_default())]);
-        let parts = parts.iter_mut().take(count);
-        let came = recvmmsg(socket.as_raw_fd(), &mut self.headers, parts, MsgFlags::MSG_DONTWAIT, None)?;
+        let free = self.room.get_mut(self.used * BUFFER..).unwrap_or_default();
+        let mut free = free.chunks_exact_mut(BUFFER);
+        let mut rooms: [IoSliceMut<'_>; PER_SOCKET] =
+            std::array::from_fn(|_| IoSliceMut::new(free.next().unwrap_or_default()));
+        let mut meta = [RecvMeta::default(); PER_SOCKET];
+        let came = socket.read(rooms.get_mut(..count).unwrap_or_default(), &mut meta)?;
         let reading = *self.reading.get_or_insert_with(|| clock.read());
         let read = clock.now();
-        let mut lacks_room = false;
-        for (index, message) in came.enumerate() {
-            let ancillary = AncillaryData::of(&message);
-            lacks_room |=
-                ancillary.count < self.most_controls || message.flags.contains(MsgFlags::MSG_CTRUNC);
-            self.most_controls = self.most_controls.max(ancillary.count);
-            let from = message.address.as_ref().and_then(address);
-            self.datagrams.push(Datagram {
-                at: reading.arrival(ancillary.stamp, read),
+        for meta in meta.iter().take(came) {
+            let start = self.used * BUFFER;
+            self.used += 1;
+            let stamp = meta.timestamp.and_then(|since_1970| UNIX_EPOCH.checked_add(since_1970));
+            let datagram = Datagram {
+                at: reading.arrival(stamp, read),
                 channel,
-                from: from.unwrap_or(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)),
-                ecn: ecn_of(ancillary.tos),
-                cut: message.flags.contains(MsgFlags::MSG_TRUNC),
-                start: (first + index) * self.largest,
-                length: message.bytes,
-            });
-        }
-        // The headers keep only as much space for ancillary data as the previous packet used (nix does not
-        // restore it), so one packet with less would remove marks and times from all that follow.
-        if lacks_room {
-            self.headers = headers();
+                from: meta.addr,
+                ecn: ecn_of(meta.ecn),
+                cut: false,
+                start,
+                length: 0,
+            };
+            let stride = if meta.stride == 0 { meta.len } else { meta.stride };
+            // An empty datagram is one too.
+            let starts = (0..meta.len.max(1)).step_by(stride.max(1)).take(RUN_MAX);
+            self.datagrams.extend(starts.map(|at| {
+                let length = stride.min(meta.len - at);
+                Datagram { cut: length > self.largest, start: start + at, length, ..datagram }
+            }));
         }
         Ok(())
     }
@@ -169,63 +173,31 @@ impl Inbox {
     }
 }
 
-/// The ancillary data of a packet.
-#[derive(Default)]
-struct AncillaryData {
-    count: usize,
-    stamp: Option<SystemTime>,
-    tos: Option<u8>,
-}
-
-impl AncillaryData {
-    fn of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> AncillaryData {
-        let mut ancillary = AncillaryData::default();
-        for control in message.cmsgs().into_iter().flatten() {
-            ancillary.count += 1;
-            match control {
-                ControlMessageOwned::ScmTimestampns(time) => {
-                    ancillary.stamp = UNIX_EPOCH.checked_add(Duration::from(time));
-                }
-                ControlMessageOwned::Ipv4Tos(byte) => ancillary.tos = Some(byte),
-                ControlMessageOwned::Ipv6TClass(class) => ancillary.tos = Some(class as u8),
-                _ => {}
-            }
-        }
-        ancillary
-    }
-}
-
-/// The sender's address; none for another family than IP.
-fn address(from: &SockaddrStorage) -> Option<SocketAddr> {
-    let v4 = from.as_sockaddr_in().map(|from| SocketAddr::new(from.ip().into(), from.port()));
-    v4.or_else(|| from.as_sockaddr_in6().map(|from| SocketAddr::new(from.ip().into(), from.port())))
-}
-
-fn headers() -> MultiHeaders<SockaddrStorage> {
-    MultiHeaders::preallocate(PER_SOCKET, Some(nix::cmsg_space!(TimeSpec, u8, u32)))
-}
-
-/// The two bits of ECN (RFC 3168, section 5).
-fn ecn_of(tos: Option<u8>) -> Ecn {
-    match tos.map(|tos| tos & 3) {
-        None | Some(0) => Ecn::NotCapable,
-        Some(3) => Ecn::Marked,
-        Some(_) => Ecn::Capable,
+fn ecn_of(codepoint: Option<EcnCodepoint>) -> Ecn {
+    match codepoint {
+        None => Ecn::NotCapable,
+        Some(EcnCodepoint::Ce) => Ecn::Marked,
+        Some(EcnCodepoint::Ect0 | EcnCodepoint::Ect1) => Ecn::Capable,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::IoSlice;
+    use std::net::{Ipv4Addr, UdpSocket};
+    use std::time::Duration;
+
     use crate::host::Interface;
-    use crate::host::socket::open_reports;
+    use crate::host::segmentation::Segmentation;
+    use crate::host::socket::open_source;
 
     /// A socket of ours on the loopback interface, and its address.
-    fn loopback_socket() -> (UdpSocket, SocketAddr) {
+    fn loopback_socket() -> (PacketSocket, SocketAddr) {
         let interface = Interface { name: "lo".to_owned(), index: 1, address: Ipv4Addr::LOCALHOST.into() };
         let any = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
-        let socket = open_reports(&interface, any).expect("a socket");
-        let port = socket.local_addr().expect("an address").port();
+        let socket = open_source(&interface, any, 0, 1).expect("a socket");
+        let port = socket.as_udp().local_addr().expect("an address").port();
         (socket, SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port))
     }
 
@@ -236,7 +208,7 @@ mod tests {
         let from_port = from.local_addr().ok().and_then(|from| from.as_socket_ipv4()).map(|from| from.port());
         let clock = Clock::default();
         let mut inbox = Inbox::new(8);
-        // More than one batch, and twice, so that the headers are reused.
+        // More than one batch, and twice.
         for round in 0..2 {
             for number in 0..PER_SOCKET as u8 + 6 {
                 from.set_tos_v4(u32::from(number % 4)).expect("ECN");
@@ -266,12 +238,32 @@ mod tests {
 
     /// Reads until there are `count` packets; a loaded kernel delivers even local packets later, so a read may find
     /// fewer than were sent.
-    fn drain_until(inbox: &mut Inbox, socket: &UdpSocket, clock: &Clock, count: usize) {
+    fn drain_until(inbox: &mut Inbox, socket: &PacketSocket, clock: &Clock, count: usize) {
         let until = std::time::Instant::now() + Duration::from_secs(5);
         while inbox.len() < count && std::time::Instant::now() < until {
             let before = inbox.len();
             inbox.drain(socket, Some(Channel(3)), clock).expect("packets");
-            assert!(inbox.len() - before <= PER_SOCKET, "one system call reads at most a batch");
+            assert!(inbox.used <= BATCH && inbox.len() - before <= PER_SOCKET * RUN_MAX);
+        }
+    }
+
+    #[test]
+    fn a_run_is_read_as_its_packets() {
+        let (socket, to) = loopback_socket();
+        let from = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a socket");
+        let packets: Vec<Vec<u8>> =
+            (0..40u8).map(|number| vec![number; if number < 39 { 1200 } else { 7 }]).collect();
+        let run: Vec<IoSlice<'_>> = packets.iter().map(|packet| IoSlice::new(packet)).collect();
+        let sent = Segmentation::default().send(&from, to, &run);
+        sent.expect("the loopback interface cuts runs").expect("sent");
+        let (mut inbox, clock) = (Inbox::new(1000), Clock::default());
+        drain_until(&mut inbox, &socket, &clock, packets.len());
+        inbox.sort();
+        assert_eq!((inbox.len(), inbox.used), (packets.len(), 1), "all of them by one buffer");
+        for (index, packet) in packets.iter().enumerate() {
+            let (datagram, bytes) = inbox.get(index).expect("a packet");
+            assert_eq!(bytes, &packet[..packet.len().min(1000)], "packet {index}");
+            assert_eq!((datagram.cut, datagram.channel), (packet.len() > 1000, Some(Channel(3))));
         }
     }
 

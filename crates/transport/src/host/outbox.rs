@@ -1,13 +1,22 @@
 //! Packets due at the same time, sent with as few system calls as possible.
+//!
+//! Packets of one channel that have the same length are a run, which the kernel takes as one buffer and cuts as late as it
+//! can (generic segmentation offload, `UDP_SEGMENT`): most of its work is done once for the run. All other packets are
+//! passed many to a call.
 
 use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
+use std::ops::Range;
 
 use layercast_core::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
+use super::segmentation::{RUN_BYTES, RUN_PACKETS, Segmentation};
+
 /// The maximum number of packets per batch.
-pub(super) const BATCH: usize = 32;
+pub(super) const BATCH: usize = 256;
+/// The maximum number of packets per call that are not in a run.
+const PER_CALL: usize = 32;
 
 /// A packet that is due.
 #[derive(Clone, Debug)]
@@ -26,12 +35,18 @@ pub(super) struct Outbox {
     room: Vec<u8>,
     largest: usize,
     due: Vec<Due>,
+    segmentation: Segmentation,
 }
 
 impl Outbox {
     /// A buffer for packets of up to `largest` bytes.
     pub(super) fn new(largest: usize) -> Outbox {
-        Outbox { room: vec![0; BATCH * largest], largest, due: Vec::with_capacity(BATCH) }
+        Outbox {
+            room: vec![0; BATCH * largest],
+            largest,
+            due: Vec::with_capacity(BATCH),
+            segmentation: Segmentation::default(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -57,20 +72,97 @@ impl Outbox {
         self.due.push(Due { channel, to, address: to.into(), start, length });
     }
 
-    /// Sends all packets in order and reports the outcome of each. Returns the number of system calls.
+    /// Sends all packets, those of each channel in order, and reports the outcome of each. Returns the number of system
+    /// calls.
     pub(super) fn flush(
         &mut self,
         socket: &UdpSocket,
         mut report: impl FnMut(Channel, SocketAddr, io::Result<usize>),
     ) -> u64 {
-        let (mut calls, mut due) = (0, self.due.as_slice());
+        // An unstable sort needs no memory; places keep the order.
+        self.due.sort_unstable_by_key(|due| (due.channel, due.start));
+        let (mut calls, mut next) = (0, 0);
+        while next < self.due.len() {
+            let first = next;
+            let mut run = self.run(next);
+            // Packets on their own go together, up to the next run.
+            while run.len() == 1 && next < self.due.len() && next - first < PER_CALL {
+                next += 1;
+                run = self.run(next);
+            }
+            calls += self.send_each(first..next, socket, &mut report);
+            if run.len() > 1 {
+                calls += self.send_run(run.clone(), socket, &mut report);
+                next = run.end;
+            }
+        }
+        self.due.clear();
+        calls
+    }
+
+    /// The packets from `first` on that the kernel can take as one: to one group and of one length, the last one shorter
+    /// perhaps.
+    fn run(&self, first: usize) -> Range<usize> {
+        let rest = self.due.get(first..).unwrap_or_default();
+        let Some(head) = rest.first().filter(|_| self.segmentation.is_on()) else {
+            return first..(first + 1).min(self.due.len());
+        };
+        let most = RUN_PACKETS.min(RUN_BYTES / head.length.max(1)).max(1);
+        let follows = |due: &&Due| due.to == head.to && due.length == head.length;
+        let mut count = rest.iter().take(most).take_while(follows).count();
+        let shorter = |due: &&Due| due.to == head.to && due.length < head.length;
+        if count < most && rest.get(count).as_ref().is_some_and(shorter) {
+            count += 1;
+        }
+        first..first + count
+    }
+
+    /// Sends a run by one call, or each packet of it if the kernel takes no runs.
+    fn send_run(
+        &mut self,
+        run: Range<usize>,
+        socket: &UdpSocket,
+        report: &mut impl FnMut(Channel, SocketAddr, io::Result<usize>),
+    ) -> u64 {
+        let due = self.due.get(run.clone()).unwrap_or_default();
+        let Some(first) = due.first() else { return 0 };
+        let parts: [IoSlice<'_>; RUN_PACKETS] = std::array::from_fn(|index| {
+            IoSlice::new(due.get(index).map_or(&[], |due| bytes(&self.room, due)))
+        });
+        let parts = parts.get(..due.len()).unwrap_or_default();
+        match self.segmentation.send(socket, first.to, parts) {
+            Some(Ok(())) => {
+                due.iter().for_each(|one| report(one.channel, one.to, Ok(one.length)));
+                1
+            }
+            // All of it was refused, for one reason.
+            Some(Err(error)) => {
+                let again = |error: &io::Error| match error.raw_os_error() {
+                    Some(code) => io::Error::from_raw_os_error(code),
+                    None => error.kind().into(),
+                };
+                due.iter().for_each(|one| report(one.channel, one.to, Err(again(&error))));
+                1
+            }
+            None => 1 + self.send_each(run, socket, report),
+        }
+    }
+
+    /// Sends packets as they are.
+    fn send_each(
+        &self,
+        range: Range<usize>,
+        socket: &UdpSocket,
+        report: &mut impl FnMut(Channel, SocketAddr, io::Result<usize>),
+    ) -> u64 {
+        let (mut calls, mut due) = (0, self.due.get(range).unwrap_or_default());
         while let Some((first, others)) = due.split_first() {
             calls += 1;
             let sent = match others {
                 [] => socket.send_to(bytes(&self.room, first), first.to).map(|_| 1),
                 // Headers are rebuilt for each call; most batches are small.
                 [_] | [_, _] | [_, _, _] => send::<4>(socket, &self.room, due),
-                _ => send::<BATCH>(socket, &self.room, due),
+                _ => send::<PER_CALL>(socket, &self.room, due),
             };
             // The kernel stops at the first packet that it refuses, and returns the reason when that packet
             // is the first of a call.
@@ -86,7 +178,6 @@ impl Outbox {
                 }
             }
         }
-        self.due.clear();
         calls
     }
 }
@@ -132,20 +223,39 @@ mod tests {
     }
 
     #[test]
-    fn packets_go_by_one_call_and_to_their_addresses() {
+    fn packets_go_by_few_calls_and_to_their_addresses() {
         let ((from, _), (one, to_one), (two, to_two)) = (socket(), socket(), socket());
         let mut outbox = Outbox::new(10);
-        for (channel, to) in [(0, to_one), (1, to_two), (0, to_one)] {
+        for (channel, to) in [(0, to_one), (1, to_two), (0, to_one), (2, to_one), (3, to_two)] {
             fill(&mut outbox, channel, to, channel as u8 + 7);
         }
         let mut reported = Vec::new();
         let calls = outbox.flush(&from, |channel, _, sent| reported.push((channel.0, sent.ok())));
-        assert_eq!((calls, reported), (1, vec![(0, Some(3)), (1, Some(3)), (0, Some(3))]));
+        // A run of two, and three packets on their own.
+        assert_eq!((calls, reported), (2, [0, 0, 1, 2, 3].map(|channel| (channel, Some(3))).to_vec()));
         assert!(outbox.is_empty());
         let mut bytes = [0; 10];
-        for (socket, byte) in [(&one, 7), (&one, 7), (&two, 8)] {
+        for (socket, byte) in [(&one, 7), (&one, 7), (&two, 8), (&one, 9), (&two, 10)] {
             assert_eq!(socket.recv(&mut bytes).expect("a packet"), 3);
             assert_eq!(bytes[..3], [byte; 3]);
+        }
+    }
+
+    #[test]
+    fn a_run_is_of_one_length_and_may_end_with_a_shorter_packet() {
+        let ((from, _), (to, address)) = (socket(), socket());
+        let mut outbox = Outbox::new(2000);
+        let lengths = [1400, 1400, 1400, 900, 1400, 1400, 1500, 20, 20];
+        for length in lengths {
+            outbox.add(Channel(0), address, 0, length);
+        }
+        let runs: Vec<_> = [0, 4, 6, 7].map(|first| outbox.run(first).len()).to_vec();
+        assert_eq!(runs, [4, 2, 2, 2]);
+        let mut sent = Vec::new();
+        outbox.flush(&from, |_, _, length| sent.extend(length.ok()));
+        assert_eq!(sent, lengths);
+        for length in lengths {
+            assert_eq!(to.recv(&mut [0; 2000]).expect("a packet"), length);
         }
     }
 
@@ -161,7 +271,7 @@ mod tests {
         let mut reported = Vec::new();
         let calls = outbox.flush(&from, |_, _, sent| reported.push(sent.is_ok()));
         assert_eq!(reported, [true, false, false, true, true]);
-        assert_eq!(calls, 4);
+        assert_eq!(calls, 3);
         for _ in 0..3 {
             assert_eq!(one.recv(&mut [0; 10]).expect("a packet"), 3);
         }

@@ -18,7 +18,7 @@ use nix::sys::time::TimeSpec;
 
 use super::clock::until;
 use super::packet_loss::{PacketLoss, RecentPackets};
-use super::socket::{open_group, open_reports};
+use super::socket::{PacketSocket, open_group, open_reports};
 use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
@@ -51,7 +51,7 @@ struct Memberships {
     session: Session,
     /// The source of source-specific joins, if any.
     join_source: Option<IpAddr>,
-    sockets: Vec<Option<UdpSocket>>,
+    sockets: Vec<Option<PacketSocket>>,
     reports: UdpSocket,
     failed: Vec<(Channel, JoinError)>,
     /// The base layer could not be joined: without it there is no session.
@@ -112,7 +112,7 @@ impl ReceiverHost {
         protocol: &Protocol,
         session: Session,
         join_source: Option<IpAddr>,
-        base: Option<UdpSocket>,
+        base: Option<PacketSocket>,
         seed: u64,
     ) -> Result<ReceiverHost, Error> {
         let reports = open_reports(&interface, session.group)?;

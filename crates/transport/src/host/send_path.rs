@@ -1,7 +1,7 @@
 //! The send path of a source's host: packets are built, batched and sent.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 
 use layercast_core::contract::{Header as _, Host, Payload, Send, Target, TraceEvent};
 use layercast_core::family::AnyHeader as _;
@@ -10,6 +10,7 @@ use layercast_protocols::registry::Header;
 
 use super::Clock;
 use super::outbox::{BATCH, Outbox};
+use super::socket::PacketSocket;
 use crate::error::Error;
 use layercast_delivery::packet::{MAX_HEADER, REFUSAL_BYTES, Refusal, Repr};
 use layercast_delivery::reporting::Collector;
@@ -64,7 +65,7 @@ pub struct SourceCounters {
 /// A source's socket, its outbox and its counters.
 #[derive(Debug)]
 pub(super) struct SendPath {
-    pub(super) socket: UdpSocket,
+    pub(super) socket: PacketSocket,
     pub(super) session: Session,
     pub(super) clock: Clock,
     outbox: Outbox,
@@ -88,7 +89,7 @@ pub(super) struct SendPath {
 }
 
 impl SendPath {
-    pub(super) fn new(socket: UdpSocket, session: Session) -> SendPath {
+    pub(super) fn new(socket: PacketSocket, session: Session) -> SendPath {
         SendPath {
             socket,
             // A payload is built after space for the longest header, in addition to that of the packet.
@@ -120,7 +121,7 @@ impl SendPath {
         let mut room = [0; REFUSAL_BYTES + TAG_BYTES];
         let refusal = Refusal { tsi: self.session.tsi }.to_bytes();
         let protected = self.feedback_mac.as_ref().and_then(|mac| mac.protect(&refusal, &mut room));
-        if let Err(error) = self.socket.send_to(protected.unwrap_or(&refusal), to) {
+        if let Err(error) = self.socket.as_udp().send_to(protected.unwrap_or(&refusal), to) {
             tracing::debug!(%error, %to, "a refusal was not sent");
         }
     }
@@ -135,7 +136,7 @@ impl SendPath {
         let (counters, refused, failure) = (&mut self.counters, &mut self.refused, &mut self.failure);
         let (outage, clock) = (&mut self.outage, &self.clock);
         let headers = u64::from(self.session.ip_udp_bytes());
-        let calls = self.outbox.flush(&self.socket, |channel, to, sent| match sent {
+        let calls = self.outbox.flush(self.socket.as_udp(), |channel, to, sent| match sent {
             Ok(length) => {
                 counters.packets += 1;
                 counters.bytes += length as u64 + headers;

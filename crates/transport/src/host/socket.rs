@@ -1,36 +1,73 @@
 //! Sockets with the necessary options.
 
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::sys::socket::{setsockopt, sockopt};
+use quinn_udp::{RecvMeta, UdpSocketState};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
 use super::Interface;
 use super::source_membership::join_source_v6;
 use crate::error::Error;
 
-/// The receive buffer, for packets that arrive while a block is decoded. The kernel may grant less.
-pub(crate) const RECEIVE_BUFFER: usize = 2 << 20;
+/// The receive buffer of a group: what comes while the processor is busy with other things, 16 ms of 2 Gbit/s. The kernel
+/// may grant less.
+pub(crate) const RECEIVE_BUFFER: usize = 4 << 20;
+/// The send buffer, for the runs of a burst.
+const SEND_BUFFER: usize = 1 << 20;
 
 /// ECN-capable transport (RFC 3168, section 5): the code point ECT(0).
 const ECT_0: u32 = 2;
 
+/// A socket from which an [`Inbox`](super::Inbox) reads: runs of packets together where the kernel can (generic receive
+/// offload), with their arrival times and ECN marks.
+#[derive(Debug)]
+pub struct PacketSocket {
+    socket: UdpSocket,
+    state: UdpSocketState,
+}
+
+impl PacketSocket {
+    fn new(socket: Socket) -> io::Result<PacketSocket> {
+        let state = UdpSocketState::new((&socket).into())?;
+        // We have no use for the address of destination, and with it ancillary data would not fit.
+        let is_v4 = socket.local_addr()?.is_ipv4();
+        let without = if is_v4 {
+            setsockopt(&socket, sockopt::Ipv4PacketInfo, &false)
+        } else {
+            setsockopt(&socket, sockopt::Ipv6RecvPacketInfo, &false)
+        };
+        without.map_err(io::Error::from)?;
+        Ok(PacketSocket { socket: socket.into(), state })
+    }
+
+    /// The socket itself.
+    pub fn as_udp(&self) -> &UdpSocket {
+        &self.socket
+    }
+
+    /// Reads what waits, a buffer for each packet or run of packets; how many there were.
+    pub(super) fn read(&self, rooms: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
+        self.state.recv((&self.socket).into(), rooms, meta)
+    }
+}
+
+impl AsFd for PacketSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
 fn new(group: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(group), Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
-    if let Err(error) = socket.set_recv_buffer_size(RECEIVE_BUFFER) {
+    // The first takes a privilege, and is not bounded by the system's limit.
+    let forced = setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER);
+    if forced.is_err()
+        && let Err(error) = socket.set_recv_buffer_size(RECEIVE_BUFFER)
+    {
         tracing::debug!(%error, "the receive buffer keeps its default size");
-    }
-    // Without them arrival times come from our clock and marks are not seen.
-    let stamps = setsockopt(&socket, sockopt::ReceiveTimestampns, &true);
-    let marks = match group {
-        SocketAddr::V4(_) => setsockopt(&socket, sockopt::IpRecvTos, &true),
-        SocketAddr::V6(_) => setsockopt(&socket, sockopt::Ipv6RecvTClass, &true),
-    };
-    if let Err(error) = stamps.and(marks) {
-        tracing::warn!(
-            "the system gives no arrival times or ECN marks, so estimates are less exact: {error}"
-        );
     }
     Ok(socket)
 }
@@ -44,13 +81,13 @@ pub fn open_group(
     interface: &Interface,
     group: SocketAddr,
     source: Option<IpAddr>,
-) -> Result<UdpSocket, Error> {
+) -> Result<PacketSocket, Error> {
     let open = || {
         let socket = new(group)?;
         // Several receivers of one host get a copy each.
         socket.set_reuse_address(true)?;
         join(&socket, interface, group, source)?;
-        Ok(socket.into())
+        PacketSocket::new(socket)
     };
     open().map_err(|source| Error::socket(format!("join {group}"), group, source))
 }
@@ -89,7 +126,7 @@ pub(crate) fn open_source(
     group: SocketAddr,
     feedback_port: u16,
     ttl: u8,
-) -> Result<UdpSocket, Error> {
+) -> Result<PacketSocket, Error> {
     let open = || {
         let socket = new(group)?;
         socket.bind(&interface.port(feedback_port).into())?;
@@ -105,8 +142,11 @@ pub(crate) fn open_source(
                 socket.set_multicast_loop_v6(true)?;
             }
         }
-        let socket = socket.into();
-        set_ecn(&socket, true)?;
+        if let Err(error) = socket.set_send_buffer_size(SEND_BUFFER) {
+            tracing::debug!(%error, "the send buffer keeps its default size");
+        }
+        let socket = PacketSocket::new(socket)?;
+        set_ecn(&socket.socket, true)?;
         Ok(socket)
     };
     open().map_err(|source| {
@@ -123,6 +163,7 @@ const ANNOUNCEMENT_TTL: u8 = 255;
 /// As [`open_group`].
 pub fn open_announcer(interface: &Interface, group: SocketAddr) -> Result<UdpSocket, Error> {
     let socket = open_source(interface, group, 0, ANNOUNCEMENT_TTL)?;
+    let socket = socket.socket;
     set_ecn(&socket, false).map_err(|source| Error::socket("send announcements", group, source))?;
     Ok(socket)
 }

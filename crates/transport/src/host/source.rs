@@ -27,6 +27,11 @@ use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::session::{Session, ip_udp_bytes};
 
+/// The shortest time between two bursts of packets (CHOICE): as long as those of a TCP with segmentation offload, which
+/// are a millisecond of its rate. A shorter one makes runs of packets shorter, and wakes the processor more often.
+const BURST: Duration = Duration::from_ms(1);
+/// The maximum number of timers that fire in one burst.
+const TIMERS_MAX: usize = 4096;
 /// The maximum number of unread completions.
 const COMPLETIONS_MAX: usize = 1024;
 
@@ -37,6 +42,8 @@ pub struct SourceHost {
     source: Source,
     inbox: Inbox,
     deadline: Option<Time>,
+    /// When the last burst of packets was sent.
+    burst: Time,
     /// How late timers were since this was last asked, and how many there were.
     late: (Duration, u32),
     completions: VecDeque<(Completion, SocketAddr)>,
@@ -59,7 +66,7 @@ impl SourceHost {
         seed: u64,
     ) -> Result<SourceHost, Error> {
         let socket = open_source(interface, session.group, feedback_port, ttl)?;
-        if let Ok(address) = socket.local_addr() {
+        if let Ok(address) = socket.as_udp().local_addr() {
             session.feedback.set_port(address.port());
         }
         session.check()?;
@@ -73,6 +80,7 @@ impl SourceHost {
             source,
             inbox,
             deadline: None,
+            burst: Time::ZERO,
             late: (Duration::ZERO, 0),
             completions: VecDeque::new(),
             admission,
@@ -126,7 +134,7 @@ impl SourceHost {
     /// # Errors
     /// The system's error.
     pub fn set_ecn(&self, ecn: bool) -> Result<(), Error> {
-        set_ecn(&self.send_path.socket, ecn)
+        set_ecn(self.send_path.socket.as_udp(), ecn)
             .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
     }
 
@@ -186,7 +194,8 @@ impl SourceHost {
     /// What ends the session.
     pub fn step(&mut self, latest: Time, supply: &mut impl Supply) -> Result<(), Error> {
         let now = self.send_path.clock.now();
-        let wake = self.deadline.map_or(latest, |deadline| deadline.min(latest));
+        let due = self.due();
+        let wake = due.map_or(latest, |due| due.min(latest));
         let mut waits = [PollFd::new(self.send_path.socket.as_fd(), PollFlags::POLLIN)];
         // An interrupted wait is over: the caller checks whether to stop.
         let ready = ppoll(&mut waits, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
@@ -194,12 +203,24 @@ impl SourceHost {
             self.receive_feedback(supply)?;
         }
         let now = self.send_path.clock.now();
-        if let Some(deadline) = self.deadline.filter(|&deadline| deadline <= now) {
+        if let Some(due) = due.filter(|&due| due <= now) {
             let (late, timers) = self.late;
-            self.late = (late + now.since(deadline), timers.saturating_add(1));
-            self.drive_endpoint(now, Input::Timer, supply)?;
+            self.late = (late + now.since(due), timers.saturating_add(1));
+            self.burst = now;
+            for _ in 0..TIMERS_MAX {
+                if self.deadline.is_none_or(|deadline| deadline > now) {
+                    break;
+                }
+                self.drive_batching(now, Input::Timer, supply);
+            }
+            self.flush(supply)?;
         }
         Ok(())
+    }
+
+    /// When packets are sent next: at the deadline, and no earlier than a burst after the last one.
+    fn due(&self) -> Option<Time> {
+        self.deadline.map(|deadline| deadline.max(self.burst + BURST))
     }
 
     fn receive_feedback(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
@@ -259,15 +280,26 @@ impl SourceHost {
         Ok(())
     }
 
-    /// Passes one input, then packets that the kernel refused as further inputs.
+    /// Passes one input. Its packets may wait for others of the same burst.
+    fn drive_batching(&mut self, now: Time, input: Input<Header>, supply: &mut impl Supply) {
+        let mut host = SendingHost { send_path: &mut self.send_path, supply };
+        self.deadline = drive(&mut self.source, now, input, &mut host);
+    }
+
+    /// Passes one input, and sends its packets.
     fn drive_endpoint(
         &mut self,
         now: Time,
         input: Input<Header>,
         supply: &mut impl Supply,
     ) -> Result<(), Error> {
-        let mut host = SendingHost { send_path: &mut self.send_path, supply };
-        self.deadline = drive(&mut self.source, now, input, &mut host);
+        self.drive_batching(now, input, supply);
+        self.flush(supply)
+    }
+
+    /// Sends the packets of a burst, and passes those that the kernel refused as further inputs.
+    fn flush(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
+        let now = self.send_path.clock.now();
         self.send_path.flush();
         while let Some(channel) = self.send_path.refused.pop() {
             let mut host = SendingHost { send_path: &mut self.send_path, supply };

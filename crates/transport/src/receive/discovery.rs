@@ -1,6 +1,6 @@
 //! Discovery of a session from a group's address, by the file delivery table on the base channel.
 
-use std::net::{IpAddr, UdpSocket};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use nix::sys::time::TimeSpec;
 use super::evidence::Evidence;
 use super::{ReceiveEvent, ReceiveOptions};
 use crate::error::Error;
-use crate::host::{Clock, Inbox, Interface, open_group};
+use crate::host::{Clock, Inbox, Interface, PacketSocket, open_group};
 use crate::notice::Notice;
 
 /// The interval of checks for an interruption by the user.
@@ -29,7 +29,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub(super) struct Found {
     pub(super) session: FoundSession,
     /// The base channel's socket, joined.
-    pub(super) base: UdpSocket,
+    pub(super) base: PacketSocket,
 }
 
 /// Joins the base channel and waits for the table of a session, for as long as `patience`. A session `not` is passed

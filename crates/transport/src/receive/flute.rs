@@ -3,7 +3,7 @@
 
 mod loss;
 
-use std::net::{IpAddr, UdpSocket};
+use std::net::IpAddr;
 use std::os::fd::AsFd as _;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ use super::running::{PROGRESS_EVERY, Running};
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, Wait, discovery, judged, kept, service};
 use crate::disk::Folder;
 use crate::error::Error;
-use crate::host::{Clock, Inbox, Interface, ReceiverCounters, open_group};
+use crate::host::{Clock, Inbox, Interface, PacketSocket, ReceiverCounters, open_group};
 use crate::notice::Notice;
 use loss::SymbolLoss;
 
@@ -89,7 +89,7 @@ enum Outcome {
 /// The socket of the session, and what came by it.
 struct Host<'a> {
     session: &'a FluteSession,
-    socket: UdpSocket,
+    socket: PacketSocket,
     clock: Clock,
     inbox: Inbox,
     /// Where packets come from: from the first one on, if any source will do.

@@ -1,12 +1,12 @@
 //! Other senders on a source's group.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::units::Channel;
 use socket2::SockRef;
 
 use super::SendEvent;
-use crate::host::{Clock, Inbox, Interface, open_group};
+use crate::host::{Clock, Inbox, Interface, PacketSocket, open_group};
 use crate::notice::Notice;
 use layercast_delivery::packet::View;
 use layercast_delivery::session::Session;
@@ -23,7 +23,7 @@ const NAMED_MAX: usize = 8;
 #[derive(Debug)]
 pub(super) struct Neighbours {
     /// None where the group cannot be joined: then nothing is noticed.
-    socket: Option<UdpSocket>,
+    socket: Option<PacketSocket>,
     inbox: Inbox,
     group: SocketAddr,
     source: IpAddr,
@@ -34,7 +34,7 @@ pub(super) struct Neighbours {
 impl Neighbours {
     pub(super) fn open(interface: &Interface, session: &Session) -> Neighbours {
         let socket = open_group(interface, session.group, None).and_then(|socket| {
-            let small = SockRef::from(&socket).set_recv_buffer_size(BUFFER);
+            let small = SockRef::from(socket.as_udp()).set_recv_buffer_size(BUFFER);
             small.map(|()| socket).map_err(|error| crate::Error::socket("set a buffer", session.group, error))
         });
         Neighbours {
