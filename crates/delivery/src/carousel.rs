@@ -55,6 +55,17 @@ pub enum Pick {
     },
 }
 
+/// Repair symbols that are needed soon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// The object's number.
+    pub toi: u32,
+    /// The first of them.
+    pub first: PayloadId,
+    /// How many follow each other in one turn of their block; none if blocks take no turns.
+    pub turn: Option<u32>,
+}
+
 /// A block, or an object without a code.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -65,6 +76,16 @@ struct Slot {
     /// Whether every packet carries the same symbol.
     repeats: bool,
     is_removed: bool,
+}
+
+impl Slot {
+    /// How many of its symbols are sent in a turn: first all source symbols, which need no encoder, and then a share as large.
+    fn turn(&self, share: u32) -> u32 {
+        match self.symbols.saturating_sub(self.next_esi) {
+            0 => self.symbols.div_ceil(share.max(1)).max(1),
+            source => source,
+        }
+    }
 }
 
 /// The order of packets.
@@ -275,14 +296,18 @@ impl Carousel {
         PayloadId::new(block, esi).map(|id| Pick::Symbol { toi: slot.toi, id })
     }
 
-    /// A block of which repair symbols are sent soon, and that was not returned before.
-    pub fn take_ahead(&mut self) -> Option<(u32, u8)> {
+    /// Repair symbols that are sent soon, of a block that was not returned before.
+    pub fn take_ahead(&mut self) -> Option<Ahead> {
         while let Some(number) = self.ahead.pop() {
             let slot = self.slots.get(number as usize)?;
-            let turn = slot.symbols.div_ceil(self.block_window.share);
-            let is_needed = self.window.is_none() || slot.next_esi + turn > slot.symbols;
-            if is_needed && !slot.is_removed {
-                return Some((slot.toi, slot.block));
+            let turn = self.window.as_ref().map(|_| slot.turn(self.block_window.share));
+            let first = slot.next_esi.max(slot.symbols);
+            let turn = turn.map(|turn| (slot.next_esi + turn).saturating_sub(first));
+            if turn != Some(0)
+                && !slot.is_removed
+                && let Some(first) = PayloadId::new(slot.block, first)
+            {
+                return Some(Ahead { toi: slot.toi, first, turn });
             }
         }
         None
@@ -368,8 +393,8 @@ mod tests {
         let (mut turns, mut announced, mut last) = (0, Vec::new(), [0; 8]);
         while carousel.rounds() < 3.0 {
             let pick = carousel.next(Channel(0), Time::ZERO);
-            while let Some((toi, _)) = carousel.take_ahead() {
-                announced.push(toi);
+            while let Some(ahead) = carousel.take_ahead() {
+                announced.push(ahead.toi);
             }
             let Some(Pick::Symbol { toi, id }) = pick else { panic!("{pick:?}") };
             assert!(id.esi() < 1024 || announced.contains(&toi), "block {toi}");
@@ -379,8 +404,8 @@ mod tests {
                 last[7] = toi;
             }
         }
-        // Eight blocks are active, each for 64 of its 1024 symbols.
-        assert_eq!(turns, 3 * 16 * 20);
+        // Each block is active for its 1024 source symbols, and then for 64 symbols at a time.
+        assert_eq!(turns, 20 + 2 * 16 * 20);
         assert!(
             (620..=660).contains(&announced.len()),
             "{} for two rounds of repair symbols",

@@ -1,7 +1,7 @@
 //! Where a receiver keeps files: a folder behind a trait, so that the same receiver runs on a real disk and on one that
 //! fails on purpose.
 
-use std::io;
+use std::io::{self, IoSlice};
 
 /// An open file.
 pub trait DiskFile {
@@ -28,6 +28,19 @@ pub trait DiskFile {
     /// # Errors
     /// The disk's error.
     fn write_at(&self, start: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Writes parts one after the other from `start` on, if the disk can by one request.
+    ///
+    /// # Errors
+    /// As [`DiskFile::write_at`]; any of them may be written then.
+    fn write_parts_at(&self, start: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let mut at = start;
+        parts.iter().try_for_each(|part| {
+            let written = self.write_at(at, part);
+            at += part.len() as u64;
+            written
+        })
+    }
 
     /// Makes sure that what was written survives a loss of power.
     ///

@@ -3,6 +3,7 @@
 //! The host passes packets of the session ([`Reception::packet`]), and calls [`Reception::work`] between them, which
 //! compares hashes a part at a time. An object is moved to its path only when its hash is right.
 
+mod batch;
 mod event;
 mod extraction;
 mod members;
@@ -11,13 +12,14 @@ mod paths;
 mod unpacking;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
 use std::sync::Arc;
 
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
 use crate::listing::{InstanceError, Listing};
 use crate::object::{
-    AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, TOI_TABLE, Toi, safe_path,
+    AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, SymbolOutcome, TOI_TABLE, Toi, safe_path,
 };
 use crate::packet::PayloadId;
 use crate::part::Part;
@@ -75,6 +77,7 @@ pub struct Reception<D: Disk> {
     counters: AssemblyCounters,
     events: Vec<ReceptionEvent>,
     room: Vec<u8>,
+    batch: Vec<batch::Waiting>,
 }
 
 impl<D: Disk> Reception<D> {
@@ -109,6 +112,7 @@ impl<D: Disk> Reception<D> {
             counters: AssemblyCounters::default(),
             events: Vec::new(),
             room: vec![0; 1 << 20],
+            batch: Vec::new(),
         }
     }
 
@@ -359,11 +363,23 @@ impl<D: Disk> Reception<D> {
     }
 
     fn symbol(&mut self, part: &Part, payload: &[u8]) -> Result<bool, DiskError> {
-        let Some(identity) = self.tois.get(&part.toi).copied() else { return Ok(false) };
         let Ok((id, symbol)) = PayloadId::split(payload) else { return Ok(false) };
-        let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
-        if !object.takes(part.codepoint) {
-            return Ok(false);
+        self.insert(part.toi, part.codepoint, |object| object.insert(id, symbol).map(Some))
+            .map(|outcome| outcome.is_some())
+    }
+
+    /// Inserts symbols into an object that takes them, and opens it if they are its first. The outcome of the last symbol;
+    /// none if they were not inserted.
+    fn insert(
+        &mut self,
+        toi: Toi,
+        codepoint: u8,
+        insert: impl FnOnce(&mut Object<D::File>) -> io::Result<Option<SymbolOutcome>>,
+    ) -> Result<Option<SymbolOutcome>, DiskError> {
+        let Some(identity) = self.tois.get(&toi).copied() else { return Ok(None) };
+        let Some(object) = self.objects.get_mut(&identity) else { return Ok(None) };
+        if !object.takes(codepoint) {
+            return Ok(None);
         }
         let failed = |path: &str, source| DiskError { path: path.to_owned(), source };
         let is_new = object.is_waiting();
@@ -378,14 +394,16 @@ impl<D: Disk> Reception<D> {
                 self.say(ReceptionEvent::NotRecorded { path });
             }
         }
-        let Some(object) = self.objects.get_mut(&identity) else { return Ok(false) };
+        let Some(object) = self.objects.get_mut(&identity) else { return Ok(None) };
         let was_busy = !is_new && object.is_busy();
-        let outcome = object.insert(id, symbol).map_err(|source| failed(&object.entry.path, source))?;
-        self.counters.count(outcome);
+        let outcome = insert(object).map_err(|source| failed(&object.entry.path, source))?;
+        if let Some(outcome) = outcome {
+            self.counters.count(outcome);
+        }
         if !was_busy && object.is_busy() {
             self.busy.push_back(identity);
         }
-        Ok(true)
+        Ok(outcome)
     }
 
     /// Decodes blocks, compares hashes and moves files to their paths, a part at a time. Whether there is more to do.

@@ -3,7 +3,7 @@
 use layercast_core::lct::{LONG_CCI, LctFields};
 use layercast_core::units::{Channel, Size, Time};
 
-use crate::carousel::{BlockWindow, Carousel, Pick};
+use crate::carousel::{Ahead, BlockWindow, Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
 use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
@@ -55,9 +55,9 @@ pub trait Symbols {
     /// Why there is none.
     fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// Repair symbols of a block are needed soon.
-    fn prepare(&mut self, toi: u32, block: u8) {
-        let _ = (toi, block);
+    /// Repair symbols are needed soon.
+    fn prepare(&mut self, ahead: Ahead) {
+        let _ = ahead;
     }
 }
 
@@ -136,8 +136,8 @@ impl Sender {
         symbols: &mut S,
     ) -> Result<Load, S::Error> {
         let pick = self.carousel.next(channel, now);
-        while let Some((toi, block)) = self.carousel.take_ahead() {
-            symbols.prepare(toi, block);
+        while let Some(ahead) = self.carousel.take_ahead() {
+            symbols.prepare(ahead);
         }
         match pick {
             None => Ok(Load::default()),

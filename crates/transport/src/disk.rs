@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SendError, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use layercast_delivery::disk::{Attributes, Disk, DiskFile, Found};
 use layercast_delivery::object::folders_above;
@@ -19,6 +21,11 @@ use rustix::io::Errno;
 /// Permissions of new files and folders, before the umask.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
+
+/// Space is reserved by another thread for files of so many bytes, and waited for that long: several packets of the fastest
+/// sessions fit into the receive buffer meanwhile.
+const LONG: u64 = 16 << 20;
+const RESERVE_WITHIN: Duration = Duration::from_millis(10);
 
 /// How many files are synchronised at the same time.
 const SYNCS: usize = 8;
@@ -38,10 +45,7 @@ impl DiskFile for OpenFile {
             return Ok(());
         }
         // A full disk is better reported now than after an hour.
-        match fallocate(&self.0, FallocateFlags::empty(), 0, length) {
-            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        reserve(&self.0, length)
     }
 
     fn read_at(&self, start: u64, room: &mut [u8]) -> io::Result<()> {
@@ -52,8 +56,53 @@ impl DiskFile for OpenFile {
         self.0.write_all_at(bytes, start)
     }
 
+    fn write_parts_at(&self, start: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let mut written = match rustix::io::pwritev(&self.0, parts, start) {
+            Err(Errno::INTR) => 0,
+            other => other?,
+        };
+        if written == length {
+            return Ok(());
+        }
+        // The rest of a request that was cut short.
+        let mut at = start;
+        for part in parts {
+            let done = written.min(part.len());
+            self.0.write_all_at(part.get(done..).unwrap_or_default(), at + done as u64)?;
+            written -= done;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.0.sync_all()
+    }
+}
+
+/// Reserves the space of a file. Where that takes long, as in memory, which is filled with zeros, it goes on while the first
+/// packets are written; then a disk that turns out to be full is reported by those that find no space.
+fn reserve(file: &File, length: u64) -> io::Result<()> {
+    let file = file.try_clone()?;
+    let (done, reserved) = sync_channel(1);
+    let run = move || {
+        let result = match fallocate(&file, FallocateFlags::empty(), 0, length) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            Err(error) => Err(io::Error::from(error)),
+        };
+        if let Err(SendError(Err(error))) = done.send(result) {
+            tracing::debug!(%error, "the space of a file was not reserved");
+        }
+    };
+    if length < LONG {
+        run();
+    } else {
+        thread::Builder::new().name("reserve".into()).spawn(run)?;
+    }
+    match reserved.recv_timeout(RESERVE_WITHIN) {
+        Ok(result) => result,
+        Err(_) => Ok(()),
     }
 }
 

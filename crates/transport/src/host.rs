@@ -8,7 +8,7 @@
 //! the group's address: the socket of a packet identifies its layer, and the kernel's limit on memberships
 //! per socket does not matter. Data packets are sent as ECN-capable; marks and arrival times are read from
 //! ancillary data where the kernel provides it. The packets waiting at a socket are read by one system
-//! call, and packets due at the same time are sent by one.
+//! call, and packets of a channel that are due in the same burst are sent by one.
 
 mod admission;
 mod clock;
@@ -34,6 +34,6 @@ pub(crate) use packet_loss::PacketLoss;
 pub use packet_loss::RecentPackets;
 pub use receiver::{ReceiverHost, ReceiverNote, Stranger};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
-pub(crate) use socket::{RECEIVE_BUFFER, open_source};
 pub use socket::{PacketSocket, open_announcer, open_group};
+pub(crate) use socket::{RECEIVE_BUFFER, open_source};
 pub use source::SourceHost;

@@ -5,7 +5,7 @@
 //!
 //! `docs/wire-format.md` has the bit tables.
 //!
-//! Its sockets need Linux (`recvmmsg`, `IP_MULTICAST_ALL`, `SO_TIMESTAMPNS`). Elsewhere the crate is empty, so that
+//! Its sockets need Linux (`recvmmsg`, `UDP_SEGMENT`, `IP_MULTICAST_ALL`, `SO_TIMESTAMPNS`). Elsewhere the crate is empty, so that
 //! all others build there.
 
 #![cfg(target_os = "linux")]

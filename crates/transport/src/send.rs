@@ -1,11 +1,12 @@
 //! Sending files.
 
-mod encoders;
 mod files;
 mod follow;
 mod lateness;
 mod neighbours;
 mod packages;
+mod read_ahead;
+mod repairs;
 mod scan;
 mod state;
 mod store;

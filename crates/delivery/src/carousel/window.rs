@@ -15,15 +15,16 @@ use super::{CYCLE, Slot};
 const ACTIVE_MIN: usize = 2;
 const ACTIVE_MAX: usize = 8;
 const ACTIVE_SYMBOLS: u32 = 8192;
-/// Encoders are ordered ahead for blocks of so many symbols together, or for one block (CHOICE: two of 4096 symbols).
-const AHEAD: u32 = 8192;
+/// Encoders are ordered ahead for blocks of so many symbols together, or for one block (CHOICE).
+const AHEAD: u32 = 4096;
 
 /// When blocks are sent a few at a time, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockWindow {
     /// The maximum number of symbols of all coded objects for which all blocks are active.
     pub all_up_to: u64,
-    /// A block stays active for one in so many of its symbols. A large number costs computing at the source. With a small
+    /// A block stays active until its source symbols have been sent, which needs no encoder, and after that for one in so many
+    /// of its symbols. A large number costs computing at the source. With a small
     /// one, receivers of most layers wait longer for the few symbols that they lost: up to so large a part of a round.
     pub share: u32,
 }
@@ -170,9 +171,8 @@ impl Window {
         });
         let Some(slot) = next else { return false };
         if is_alive(slots, slot) {
-            let symbols = slots.get(slot as usize).map_or(0, |slot| slot.symbols);
             let share = if fresh.is_some() { 1 } else { self.share };
-            let left = symbols.div_ceil(share).max(1);
+            let left = slots.get(slot as usize).map_or(1, |slot| slot.turn(share));
             self.active.push(Active { slot, left, is_fresh: fresh.is_some() });
         }
         self.announce(slots, ahead);

@@ -1,7 +1,7 @@
 //! Reassembly of a file from symbols.
 
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IoSlice};
 
 use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
 
@@ -126,6 +126,39 @@ impl<F: DiskFile> Assembly<F> {
         Ok(outcome)
     }
 
+    /// Inserts source symbols of a block that follow each other, if each of them is new and fills its place: the outcome of the
+    /// last one, all others being new. None if they are to be inserted one by one.
+    ///
+    /// # Errors
+    /// The file's error on writing; none of them is inserted then.
+    pub fn insert_run(
+        &mut self,
+        first: PayloadId,
+        symbols: &[IoSlice<'_>],
+    ) -> io::Result<Option<SymbolOutcome>> {
+        let (needed, size) = (self.oti.block_symbols(first.block), self.oti.symbol_size());
+        let Some(block) = self.blocks.get_mut(usize::from(first.block)) else { return Ok(None) };
+        let end = u64::from(first.esi()) + symbols.len() as u64;
+        let Some(last) =
+            u32::try_from(end).ok().filter(|&end| end <= needed).and_then(|end| end.checked_sub(1))
+        else {
+            return Ok(None);
+        };
+        let is_new = |esi: u32| !block.has_source(esi) && !block.is_filled(esi);
+        let fits = !block.is_complete
+            && symbols.iter().all(|symbol| symbol.len() == size)
+            && self.oti.position(first.block, last).1 == size
+            && (first.esi()..=last).all(is_new);
+        if !fits {
+            return Ok(None);
+        }
+        let (start, _) = self.oti.position(first.block, first.esi());
+        self.file.write_parts_at(start, symbols)?;
+        (first.esi()..=last).for_each(|esi| block.mark(esi));
+        self.counters.useful += symbols.len() as u64;
+        Ok(Some(self.settle(first.block, SymbolOutcome::New)))
+    }
+
     /// Notes a source symbol that the file has already, from an earlier assembly; false if there is none of that
     /// number.
     pub fn restore_symbol(&mut self, id: PayloadId) -> bool {
@@ -224,14 +257,21 @@ impl<F: DiskFile> Assembly<F> {
         } else {
             return Ok(SymbolOutcome::Needless);
         };
+        Ok(self.settle(id.block, outcome))
+    }
+
+    /// A block got symbols, the last one with this outcome: whether it has enough, or all of them.
+    fn settle(&mut self, number: u8, outcome: SymbolOutcome) -> SymbolOutcome {
+        let needed = self.oti.block_symbols(number);
+        let Some(block) = self.blocks.get(usize::from(number)) else { return outcome };
         if block.source_count() >= needed && !self.hashes.are_known() {
-            self.finish(id.block);
-            return Ok(SymbolOutcome::BlockComplete);
+            self.finish(number);
+            return SymbolOutcome::BlockComplete;
         }
         if block.held() >= needed {
-            self.make_ready(id.block);
+            self.make_ready(number);
         }
-        Ok(outcome)
+        outcome
     }
 
     /// Decodes and verifies the next block that is ready. Its number, and what came of it; none if no block is ready.

@@ -1,6 +1,6 @@
 //! Reassembly of an object in either encoding.
 
-use std::io;
+use std::io::{self, IoSlice};
 
 use super::{Assembly, AssemblyCounters, Attempt, BlockHashes, Coding, PlainAssembly, SymbolOutcome};
 use crate::disk::DiskFile;
@@ -40,6 +40,22 @@ impl<F: DiskFile> Reassembly<F> {
         match self {
             Reassembly::Coded(assembly) => assembly.insert(id, symbol),
             Reassembly::Plain(assembly) => assembly.insert(id, symbol),
+        }
+    }
+
+    /// Inserts source symbols of a block that follow each other, if each of them is new and fills its place: the outcome of the
+    /// last one, all others being new. None if they are to be inserted one by one.
+    ///
+    /// # Errors
+    /// The file's error on writing; none of them is inserted then.
+    pub fn insert_run(
+        &mut self,
+        first: PayloadId,
+        symbols: &[IoSlice<'_>],
+    ) -> io::Result<Option<SymbolOutcome>> {
+        match self {
+            Reassembly::Coded(assembly) => assembly.insert_run(first, symbols),
+            Reassembly::Plain(_) => Ok(None),
         }
     }
 

@@ -4,7 +4,7 @@ mod package;
 
 pub(super) use package::Step;
 
-use std::io;
+use std::io::{self, IoSlice};
 
 use super::event::{ObjectError, TRIES, TRIES_MAX, is_full};
 use super::extraction::Extraction;
@@ -259,6 +259,30 @@ impl<F: DiskFile> Object<F> {
             }
             _ => Ok(SymbolOutcome::Refused),
         }
+    }
+
+    /// Inserts source symbols that follow each other, if they can be written together: the outcome of the last. None if they are
+    /// to be inserted one by one.
+    pub(super) fn insert_run(
+        &mut self,
+        first: PayloadId,
+        symbols: &[IoSlice<'_>],
+    ) -> io::Result<Option<SymbolOutcome>> {
+        let State::Long(partial) = &mut self.state else { return Ok(None) };
+        let Partial { coding, reassembly, journal, .. } = &mut **partial;
+        let Some(last) = reassembly.insert_run(first, symbols)? else { return Ok(None) };
+        let mut ids = (first.esi()..).zip((0..symbols.len()).rev());
+        let recorded = journal.iter_mut().try_for_each(|record| {
+            ids.try_for_each(|(esi, left)| {
+                let outcome = if left == 0 { last } else { SymbolOutcome::New };
+                let id = PayloadId::new(first.block, esi);
+                id.map_or(Ok(()), |id| record.record(id, *coding, outcome))
+            })
+        });
+        if recorded.is_err() {
+            *journal = None;
+        }
+        Ok(Some(last))
     }
 
     /// Decodes and verifies a block that has enough symbols. Whether there was one.

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_small_buffer_has_a_remedy() {
-        assert!(of_buffer(Some(212_992)).to_string().contains("sysctl net.core.rmem_max=2097152"));
+        assert!(of_buffer(Some(212_992)).to_string().contains("sysctl net.core.rmem_max=4194304"));
         assert_eq!(of_buffer(Some(4 << 20)).verdict, Verdict::Fine);
     }
 }

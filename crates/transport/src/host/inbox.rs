@@ -72,10 +72,13 @@ impl Inbox {
             room: vec![0; BATCH * BUFFER],
             largest: largest.max(1),
             used: 0,
-            datagrams: Vec::with_capacity(BATCH * RUN_MAX),
+            datagrams: Vec::with_capacity(Inbox::MOST),
             reading: None,
         }
     }
+
+    /// The maximum number of packets that it has at a time.
+    pub(super) const MOST: usize = BATCH * RUN_MAX;
 
     /// Empties the inbox.
     pub fn clear(&mut self) {
@@ -88,7 +91,12 @@ impl Inbox {
     ///
     /// # Errors
     /// The system's error; none for an empty socket.
-    pub fn drain(&mut self, socket: &PacketSocket, channel: Option<Channel>, clock: &Clock) -> io::Result<()> {
+    pub fn drain(
+        &mut self,
+        socket: &PacketSocket,
+        channel: Option<Channel>,
+        clock: &Clock,
+    ) -> io::Result<()> {
         for _ in 0..TRIES {
             match self.read_batch(socket, channel, clock) {
                 Err(error) => match error.kind() {
@@ -103,7 +111,12 @@ impl Inbox {
         Ok(())
     }
 
-    fn read_batch(&mut self, socket: &PacketSocket, channel: Option<Channel>, clock: &Clock) -> io::Result<()> {
+    fn read_batch(
+        &mut self,
+        socket: &PacketSocket,
+        channel: Option<Channel>,
+        clock: &Clock,
+    ) -> io::Result<()> {
         let count = PER_SOCKET.min(BATCH.saturating_sub(self.used));
         if count == 0 {
             return Ok(());

@@ -23,6 +23,7 @@ use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, REFUSAL_BYTES, ReceptionReport, Refusal};
+use layercast_delivery::part::Part;
 use layercast_delivery::security::any_session::AnySession;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::feedback::{FeedbackMac, TAG_BYTES};
@@ -95,6 +96,9 @@ pub struct ReceiverHost {
     clock: Clock,
     now: Time,
     inbox: Inbox,
+    /// The packets of the last step that passed all checks: their place in the inbox, their fields, and the length of their
+    /// payload.
+    accepted: Vec<(usize, Part, usize)>,
     /// None if packets are not authenticated.
     protection: Option<Incoming>,
     /// The check of packets of other sessions.
@@ -128,6 +132,7 @@ impl ReceiverHost {
             heard: Time::ZERO,
             receiver: protocol.receiver(session.plan(), Stream::new(seed, "receiver")),
             inbox: Inbox::new(session.packet.as_bytes() as usize),
+            accepted: Vec::with_capacity(Inbox::MOST),
             memberships: Memberships {
                 interface,
                 session,
@@ -275,6 +280,7 @@ impl ReceiverHost {
         let wake = self.deadline.map_or(latest, |deadline| deadline.min(latest));
         self.wait(wake);
         self.inbox.sort();
+        self.accepted.clear();
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get_mut(index) else { break };
             let mut may_be_followed = true;
@@ -320,6 +326,7 @@ impl ReceiverHost {
             self.now = self.now.max(datagram.at);
             self.deadline =
                 drive(&mut self.receiver, self.now, Input::Packet(arrival), &mut self.memberships);
+            self.accepted.push((index, Part::from(&accepted.repr), accepted.payload.len()));
             on_accepted(self.now, &accepted)?;
         }
         let now = self.clock.now();
@@ -330,6 +337,18 @@ impl ReceiverHost {
         self.base_only_since = self.base_only_since.or(Some(now)).filter(|_| !above);
         self.look_for_refusal()?;
         self.report_failures()
+    }
+
+    /// How many packets of the last step passed all checks.
+    pub fn accepted_count(&self) -> usize {
+        self.accepted.len()
+    }
+
+    /// A packet of the last step that passed all checks, and its payload.
+    pub fn accepted(&self, number: usize) -> Option<(Part, &[u8])> {
+        let &(index, part, length) = self.accepted.get(number)?;
+        let (_, bytes) = self.inbox.get(index)?;
+        Some((part, bytes.get(bytes.len().checked_sub(length)?..)?))
     }
 
     /// Reads what the source replies to reports, where its protocol serves only so many receivers.

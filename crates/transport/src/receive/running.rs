@@ -124,19 +124,16 @@ impl<'a> Running<'a> {
         loop {
             let due = self.reports.as_ref().map_or(Time::MAX, ReceptionReports::deadline);
             let latest = if is_busy { clock.now() } else { next_progress.min(due) };
-            let mut failure = None;
             host.step(latest, &mut |now, packet| {
                 if let (Some(poll), Some(reports)) = (packet.repr.poll, &mut self.reports) {
                     reports.heard(poll, now);
                 }
-                match self.reception.packet(&packet.repr, packet.payload) {
-                    Ok(_) => self.following.own(now),
-                    Err(error) => failure = Some(error),
-                }
+                self.following.own(now);
                 Ok(())
             })?;
+            let taken = self.reception.packets(host.accepted_count(), |number| host.accepted(number));
             self.say_trace(host, say);
-            let worked = failure.map_or_else(|| self.reception.work(), Err);
+            let worked = taken.and_then(|()| self.reception.work());
             self.say_objects(say);
             is_busy = worked.map_err(|error| self.failed(error))?;
             // What is complete needs no packets, which is the cheaper question.

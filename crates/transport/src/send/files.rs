@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use layercast_core::units::{Channel, Time};
@@ -14,9 +15,9 @@ use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::Session;
 use layercast_delivery::signed_table::TableSigner;
 
-use super::encoders::MEMORY_MAX;
 use super::follow::Changes;
 use super::packages::{Origin, Packages, Prepared};
+use super::repairs::ENCODERS_MAX;
 use super::scan::{Found, FoundItem, hashed, scan};
 use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
@@ -34,10 +35,10 @@ const CHECKS: usize = 512;
 
 /// What an encoder costs for each of its source symbols: 2.4 to 3.5 µs were measured.
 const ENCODING_S_PER_SYMBOL: f64 = 3.5e-6;
-/// The part of a processor for encoders (CHOICE).
-const ENCODING_MAX: f64 = 0.3;
+/// The part of a processor for encoders (CHOICE), of each one but the first, which sends.
+const ENCODING_MAX: f64 = 0.4;
 /// The bounds of [`BlockWindow::share`] (CHOICE).
-const SHARE_MIN: f64 = 4.0;
+const SHARE_MIN: f64 = 1.0;
 const SHARE_MAX: f64 = 16.0;
 
 /// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left; `signed` is the size of
@@ -79,14 +80,16 @@ pub(super) fn find(
     Ok(items)
 }
 
-/// When blocks take turns, and for how long: when not all encoders fit into memory, and for so long that to make them takes
-/// about a third of a processor, but no shorter and no longer than is good for receivers.
+/// When blocks take turns, and for how long: when not all encoders fit into memory, and for so long that the processors can
+/// make them, but no longer than is good for receivers.
 fn block_window(session: &Session) -> BlockWindow {
     let symbol = u64::from(session.symbol_size());
     let packets_per_s = session.layers.top_rate().as_bps() / session.packet.as_bits() as f64;
-    let share = ENCODING_MAX / (packets_per_s * ENCODING_S_PER_SYMBOL).max(f64::MIN_POSITIVE);
+    let threads = thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
+    let share =
+        ENCODING_MAX * threads as f64 / (packets_per_s * ENCODING_S_PER_SYMBOL).max(f64::MIN_POSITIVE);
     BlockWindow {
-        all_up_to: MEMORY_MAX / (2 * symbol.max(1)),
+        all_up_to: ENCODERS_MAX / (2 * symbol.max(1)),
         share: share.clamp(SHARE_MIN, SHARE_MAX) as u32,
     }
 }

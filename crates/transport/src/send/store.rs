@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use layercast_delivery::carousel::Ahead;
 use layercast_delivery::object::{Coding, SymbolPlace};
 use layercast_delivery::packet::PayloadId;
 use layercast_delivery::sender::Symbols;
 
-use super::encoders::Encoders;
+use super::read_ahead::ReadAhead;
+use super::repairs::{Of, Repairs};
 use super::scan::{Fingerprint, FoundItem, open};
 use crate::error::Error;
 
@@ -36,7 +37,8 @@ pub(super) struct Store {
     packages: BTreeMap<u32, Arc<File>>,
     /// The open files in the order in which they were opened.
     opened: VecDeque<u32>,
-    encoders: Encoders,
+    read_ahead: ReadAhead,
+    repairs: Repairs,
     /// The next file to check.
     checked: u32,
 }
@@ -62,7 +64,8 @@ impl Store {
         self.open.remove(&toi);
         self.packages.remove(&toi);
         self.opened.retain(|of| *of != toi);
-        self.encoders.remove(toi);
+        self.read_ahead.remove(toi);
+        self.repairs.remove(toi);
     }
 
     /// Where the file of an object is.
@@ -138,27 +141,29 @@ impl Symbols for Store {
         let (start, length) = match coding.locate(id) {
             None => return Ok(()),
             Some(SymbolPlace::Repair(oti, number)) => {
-                let block = (toi, id.block);
-                if !self.encoders.has(block) {
-                    let file = self.file(toi)?;
-                    self.encoders.make(block, &file, oti).map_err(|error| self.lost(toi, error))?;
-                }
-                self.encoders.repair(block, number, room);
-                return Ok(());
+                let file = self.file(toi)?;
+                let of = Of { block: (toi, id.block), file: &file, oti };
+                let made = self.repairs.symbol(of, number, room);
+                return made.map_err(|error| self.lost(toi, error));
             }
             Some(SymbolPlace::Source(start, length)) => (start, length),
         };
         let file = self.file(toi)?;
         let (data, padding) = room.split_at_mut(length.min(room.len()));
         padding.fill(0);
-        file.read_exact_at(data, start).map_err(|error| self.lost(toi, error))
+        let read = self.read_ahead.read((toi, id.block), &file, start, coding.length(), data);
+        read.map_err(|error| self.lost(toi, error))
     }
 
-    fn prepare(&mut self, toi: u32, block: u8) {
-        let Some(&Source { coding: Coding::RaptorQ(oti), .. }) = self.sources.get(&toi) else { return };
+    fn prepare(&mut self, ahead: Ahead) {
+        let Ahead { toi, first, turn } = ahead;
+        let coding = self.sources.get(&toi).map(|source| source.coding);
+        let Some(SymbolPlace::Repair(oti, number)) = coding.and_then(|coding| coding.locate(first)) else {
+            return;
+        };
         // A file that cannot be read is noticed when its symbols are sent.
         if let Ok(file) = self.file(toi) {
-            self.encoders.order((toi, block), file, oti);
+            self.repairs.prepare(Of { block: (toi, first.block), file: &file, oti }, number, turn);
         }
     }
 }

@@ -1,0 +1,183 @@
+//! The threads that generate repair symbols.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use layercast_delivery::object::{BlockEncoder, Oti};
+
+use super::Until;
+use crate::send::read_ahead::Block;
+
+/// The memory for encoders (CHOICE), unless one alone takes more: three of blocks of 4096 symbols of 1350 bytes, two that are
+/// active and the next one.
+pub(in crate::send) const ENCODERS_MAX: u64 = 34 << 20;
+/// The maximum number of orders that wait, each of which keeps a file open.
+const WAITING: usize = 256;
+/// The maximum number of threads. One processor is left to the thread that sends.
+const THREADS_MAX: usize = 4;
+
+/// Symbols to be generated.
+#[derive(Debug)]
+pub(super) struct Order {
+    pub(super) block: Block,
+    pub(super) file: Arc<File>,
+    pub(super) oti: Oti,
+    pub(super) first: u32,
+    pub(super) count: u32,
+    pub(super) until: Until,
+}
+
+/// Symbols that were generated.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) block: Block,
+    pub(super) first: u32,
+    pub(super) symbols: io::Result<Vec<u8>>,
+    pub(super) until: Until,
+}
+
+/// The encoders that were used last.
+#[derive(Debug, Default)]
+struct Encoders {
+    held: HashMap<Block, (Arc<BlockEncoder>, u64)>,
+    uses: u64,
+    bytes: u64,
+}
+
+/// Threads, and what they share.
+#[derive(Debug)]
+pub(super) struct Factory {
+    encoders: Arc<Mutex<Encoders>>,
+    /// None where no thread could be started: then symbols are generated when they are ordered.
+    orders: Option<SyncSender<Order>>,
+    made: Receiver<Made>,
+    here: VecDeque<Made>,
+}
+
+impl Default for Factory {
+    fn default() -> Factory {
+        let (orders, work) = sync_channel::<Order>(WAITING);
+        let (done, made) = sync_channel(WAITING);
+        let (encoders, work) = (Arc::new(Mutex::new(Encoders::default())), Arc::new(Mutex::new(work)));
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        let mut has_threads = false;
+        for _ in 0..processors.saturating_sub(1).clamp(1, THREADS_MAX) {
+            let (encoders, work, done) = (Arc::clone(&encoders), Arc::clone(&work), done.clone());
+            let run = move || {
+                loop {
+                    // The lock is held while waiting, and given back with an order.
+                    let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok(order) = next else { return };
+                    if done.send(order.carry_out(&encoders)).is_err() {
+                        return;
+                    }
+                }
+            };
+            match thread::Builder::new().name("repair symbols".into()).spawn(run) {
+                Ok(_) => has_threads = true,
+                Err(error) => tracing::debug!(%error, "no thread to generate repair symbols"),
+            }
+        }
+        Factory { encoders, orders: has_threads.then_some(orders), made, here: VecDeque::new() }
+    }
+}
+
+impl Factory {
+    /// Takes an order; false if too many wait.
+    pub(super) fn order(&mut self, order: Order) -> bool {
+        let order = match &self.orders {
+            None => order,
+            Some(orders) => match orders.try_send(order) {
+                Ok(()) => return true,
+                Err(TrySendError::Full(_)) => return false,
+                Err(TrySendError::Disconnected(order)) => order,
+            },
+        };
+        self.orders = None;
+        self.here.push_back(order.carry_out(&self.encoders));
+        true
+    }
+
+    /// What is ready.
+    pub(super) fn take(&mut self) -> Option<Made> {
+        self.here.pop_front().or_else(|| self.made.try_recv().ok())
+    }
+
+    /// What is ready next; none if nothing ever will be.
+    pub(super) fn wait(&mut self) -> Option<Made> {
+        self.here.pop_front().or_else(|| self.made.recv().ok())
+    }
+
+    /// Forgets the encoders of an object.
+    pub(super) fn remove(&mut self, toi: u32) {
+        lock(&self.encoders).remove(toi);
+    }
+}
+
+impl Order {
+    fn carry_out(self, encoders: &Mutex<Encoders>) -> Made {
+        let Order { block, first, until, .. } = self;
+        let symbols = self.encoder(encoders).map(|encoder| {
+            let mut symbols = vec![0; self.count as usize * self.oti.symbol_size()];
+            encoder.repair(first, &mut symbols);
+            symbols
+        });
+        Made { block, first, symbols, until }
+    }
+
+    fn encoder(&self, encoders: &Mutex<Encoders>) -> io::Result<Arc<BlockEncoder>> {
+        if let Some(encoder) = lock(encoders).get(self.block) {
+            return Ok(encoder);
+        }
+        let (_, block) = self.block;
+        let mut data = vec![0; BlockEncoder::data_length(self.oti, block)];
+        let (start, _) = self.oti.position(block, 0);
+        let length = self.oti.length().saturating_sub(start).min(data.len() as u64) as usize;
+        self.file.read_exact_at(data.get_mut(..length).unwrap_or_default(), start)?;
+        let encoder = BlockEncoder::new(self.oti, block, &data).ok_or(io::ErrorKind::InvalidData)?;
+        let encoder = Arc::new(encoder);
+        lock(encoders).insert(self.block, &encoder);
+        Ok(encoder)
+    }
+}
+
+fn lock(encoders: &Mutex<Encoders>) -> MutexGuard<'_, Encoders> {
+    encoders.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Encoders {
+    fn get(&mut self, block: Block) -> Option<Arc<BlockEncoder>> {
+        self.uses += 1;
+        let (encoder, used) = self.held.get_mut(&block)?;
+        *used = self.uses;
+        Some(Arc::clone(encoder))
+    }
+
+    fn insert(&mut self, block: Block, encoder: &Arc<BlockEncoder>) {
+        self.bytes += encoder.bytes();
+        self.uses += 1;
+        if let Some((before, _)) = self.held.insert(block, (Arc::clone(encoder), self.uses)) {
+            self.bytes -= before.bytes();
+        }
+        while self.bytes > ENCODERS_MAX && self.held.len() > 1 {
+            let oldest = self.held.iter().min_by_key(|(_, (_, used))| *used).map(|(&block, _)| block);
+            oldest.into_iter().for_each(|block| self.drop_one(block));
+        }
+    }
+
+    fn remove(&mut self, toi: u32) {
+        let of: Vec<Block> = self.held.keys().filter(|(of, _)| *of == toi).copied().collect();
+        of.into_iter().for_each(|block| self.drop_one(block));
+    }
+
+    fn drop_one(&mut self, block: Block) {
+        if let Some((encoder, _)) = self.held.remove(&block) {
+            self.bytes -= encoder.bytes();
+        }
+    }
+}
