@@ -86,7 +86,10 @@ impl<D: Disk> Reception<D> {
                 return Ok(());
             }
         }
-        let each = run.iter().filter_map(|one| packet(one.number));
-        each.fold(Ok(()), |failure, (part, payload)| failure.and(self.packet(part, payload).map(|_| ())))
+        let mut failure = Ok(());
+        for (part, payload) in run.iter().filter_map(|one| packet(one.number)) {
+            failure = failure.and(self.packet(part, payload).map(|_| ()));
+        }
+        failure
     }
 }
