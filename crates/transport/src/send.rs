@@ -456,5 +456,6 @@ fn description(options: &SendOptions, source: IpAddr, salt: Option<Salt>) -> Res
         group_key: options.group_key.as_ref().map(|key| key.fingerprint().to_string()),
         salt,
         layers,
+        stream: None,
     })
 }
