@@ -9,6 +9,7 @@ mod packages;
 mod scan;
 mod state;
 mod store;
+pub mod stream;
 mod writer;
 
 use std::collections::HashSet;
