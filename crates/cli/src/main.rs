@@ -62,6 +62,9 @@ mod scoreboard_arguments;
 mod sessions;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod sessions_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod stream;
+mod stream_arguments;
 mod sweep;
 mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
