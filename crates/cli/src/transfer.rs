@@ -26,7 +26,6 @@ use crate::finding::{self, Sought};
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
-use crate::stream;
 use crate::transfer_arguments::{Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
@@ -146,9 +145,6 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
 }
 
 pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
-    if arguments.stream.stream {
-        return stream::send(arguments);
-    }
     let options = send_options(arguments)?;
     let ends = options.ends;
     let stop = stop_flag()?;
@@ -316,9 +312,6 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
 }
 
 pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
-    if arguments.stream.stream {
-        return stream::receive(arguments);
-    }
     let stop = stop_flag()?;
     let options = receive_options(arguments, &stop)?;
     let bar = line(arguments.quiet, Some(1));

@@ -5,7 +5,6 @@ use layercast_core::units::{Duration, Time};
 use crate::object::{FEC_NO_CODE, Instance, TOI_TABLE, compressed, table_fti};
 use crate::packet::{Fdt, PayloadId};
 use crate::sender::{Load, TABLE_EXTENSIONS};
-use crate::session::Session;
 
 /// The interval of the table's packets in the base layer, and their most frequent share of it: who joins waits for all of
 /// them.
@@ -26,20 +25,21 @@ pub struct StreamTable {
 }
 
 impl StreamTable {
-    /// The table of a session. It expires at `expires_s`, in seconds since 1900.
-    pub fn new(session: &Session, expires_s: u64) -> StreamTable {
+    /// The table of a session with this description as text, whose files would have symbols of `symbol` bytes. It expires at
+    /// `expires_s`, in seconds since 1900.
+    pub fn new(session: String, symbol: u16, expires_s: u64) -> StreamTable {
         let instance = Instance {
             number: Some(NUMBER),
             first: Some(NUMBER),
             complete: true,
             expires_s,
             wants_completions: false,
-            session: session.to_string(),
+            session,
             entries: Vec::new(),
             removed: Vec::new(),
             removed_files: Vec::new(),
         };
-        let part_size = usize::from(session.symbol_size()).saturating_sub(TABLE_EXTENSIONS).max(1);
+        let part_size = usize::from(symbol).saturating_sub(TABLE_EXTENSIONS).max(1);
         let bytes = compressed(instance.to_xml().as_bytes());
         StreamTable { bytes, part_size, next_part: 0, due: Time::ZERO, since: SHARE }
     }

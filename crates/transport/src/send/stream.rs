@@ -172,7 +172,7 @@ pub fn send(
         readers.push(Reader::start(input, source, options.plan.units, clock, Arc::clone(&closed))?);
     }
     let valid_s = common.ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
-    let table = StreamTable::new(session, ntp_now_s() + valid_s);
+    let table = StreamTable::new(session.to_string(), session.symbol_size(), ntp_now_s() + valid_s);
     let mut supply = StreamSupply { table, readers, is_done: false };
     let key = common.key.as_ref().map(SecretKey::public);
     let size = ContentSize { files: inputs.len(), bytes: 0 };
