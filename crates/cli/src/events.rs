@@ -1,5 +1,7 @@
 //! The events of `--json`: one JSON object per line. `docs/events.md` is their description.
 
+mod stream;
+
 use std::fmt::Write as _;
 use std::time::Duration;
 

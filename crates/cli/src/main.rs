@@ -62,6 +62,9 @@ mod scoreboard_arguments;
 mod sessions;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod sessions_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod stream;
+mod stream_arguments;
 mod sweep;
 mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -107,6 +110,10 @@ fn main() -> ExitCode {
         Command::Explore(arguments) => explore::explore(arguments),
         #[cfg(all(feature = "emulator", target_os = "linux"))]
         Command::Endpoint(arguments) => endpoint::endpoint(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Send(send) if send.stream.stream => stream::send(send),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Receive(receive) if receive.stream.stream => stream::receive(receive),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
         #[cfg(all(feature = "transport", target_os = "linux"))]

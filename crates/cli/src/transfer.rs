@@ -48,7 +48,7 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// A status line, shown on a terminal only.
-fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
+pub(crate) fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
     let silent = quiet || !std::io::stderr().is_terminal();
     let target = if silent { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(10) };
     let template = if length.is_some() { "{wide_bar} {percent:>3} %\n{msg}" } else { "{spinner} {msg}" };
@@ -60,7 +60,7 @@ fn line(quiet: bool, length: Option<u64>) -> ProgressBar {
 }
 
 /// Shows a notice above the status line.
-fn note(bar: &ProgressBar, notice: &Notice) {
+pub(crate) fn note(bar: &ProgressBar, notice: &Notice) {
     let kind = if notice.is_warning() { "warning" } else { "note" };
     bar.suspend(|| complain(&format!("{kind}: {notice}")));
 }
@@ -97,17 +97,21 @@ fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
 }
 
 /// The exit status of a transfer.
-fn status<T>(outcome: &Result<T, Error>) -> u8 {
+pub(crate) fn status<T>(outcome: &Result<T, Error>) -> u8 {
     outcome.as_ref().map_or_else(|error| if is_input(error) { 2 } else { 1 }, |_| 0)
 }
 
-pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
+/// The options of a transmission.
+pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
     let mut protocol = receive::deployed(&arguments.protocol).ok_or_else(|| {
         let known = registry::NAMES.join(", ");
         Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
     })?;
     set_options(&mut protocol, &arguments.options).map_err(failure)?;
-    let (base, factor, count) = (arguments.base, arguments.factor, arguments.layers);
+    // A stream has a layer for each input.
+    let inputs = u16::try_from(arguments.paths.len()).unwrap_or(u16::MAX);
+    let count = if arguments.stream.stream { inputs } else { arguments.layers };
+    let (base, factor) = (arguments.base, arguments.factor);
     let scheme = match arguments.rates.is_empty() {
         true => Scheme::Multiplicative { base, factor, count },
         false => Scheme::Explicit { rates: arguments.rates.clone() },
@@ -118,7 +122,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         rounds: arguments.rounds,
         completions: arguments.until_complete,
     };
-    let options = SendOptions {
+    Ok(SendOptions {
         group: arguments.group,
         interface: arguments.interface.clone(),
         feedback_port: arguments.feedback_port,
@@ -137,7 +141,12 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
         is_announced: finding::is_announced(arguments),
         key: finding::secret(arguments)?,
-    };
+    })
+}
+
+pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
+    let options = send_options(arguments)?;
+    let ends = options.ends;
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, None);
     let mut described = Ok(());
@@ -277,14 +286,14 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
     )
 }
 
-pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
-    let stop = stop_flag()?;
+/// The options of a reception. A session that is announced is looked for.
+pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<ReceiveOptions, Failure> {
     let group_key = group_key(arguments.group_key.as_deref())?;
-    let Sought { known, salt, keys } = finding::sought(arguments, &stop)?;
-    let options = ReceiveOptions {
+    let Sought { known, salt, keys } = finding::sought(arguments, stop)?;
+    Ok(ReceiveOptions {
         known,
         interface: arguments.interface.clone(),
-        into: arguments.into.clone(),
+        into: arguments.into.clone().unwrap_or_default(),
         settings: ReceptionSettings {
             replace: arguments.replace || arguments.mirror,
             mirror: arguments.mirror,
@@ -299,7 +308,12 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         keys,
         silent: arguments.silent,
         seed: None,
-    };
+    })
+}
+
+pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
+    let stop = stop_flag()?;
+    let options = receive_options(arguments, &stop)?;
     let bar = line(arguments.quiet, Some(1));
     bar.set_message("waiting for the session");
     let command = arguments.on_complete.as_deref();

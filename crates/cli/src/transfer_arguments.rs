@@ -7,9 +7,11 @@ use clap::{ArgGroup, Args};
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_core::wire::DATA_PORT;
 
+use crate::stream_arguments::{StreamReceive, StreamSend};
+
 #[derive(Debug, Args)]
 pub(crate) struct Send {
-    /// Files and folders to send; of a folder with `/` at its end, its content
+    /// Files and folders to send; of a folder with `/` at its end, its content. With --stream the input of each layer
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -117,6 +119,9 @@ pub(crate) struct Send {
     pub(crate) options: Vec<(String, String)>,
 
     #[command(flatten)]
+    pub(crate) stream: StreamSend,
+
+    #[command(flatten)]
     pub(crate) watching: Watching,
 
     /// Do not show progress
@@ -161,9 +166,9 @@ pub(crate) struct Receive {
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
 
-    /// The directory for the files; it must exist
-    #[arg(long, value_name = "DIR")]
-    pub(crate) into: PathBuf,
+    /// The directory for the files, or with --stream for the outputs layer-0, layer-1 and so on; it must exist
+    #[arg(long, visible_alias = "output-dir", value_name = "DIR", required_unless_present = "outputs")]
+    pub(crate) into: Option<PathBuf>,
 
     /// Replace files of the same path and other content
     #[arg(long)]
@@ -202,6 +207,9 @@ pub(crate) struct Receive {
     /// Write the decisions of the congestion control to this file, for `layercast explain`
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) stream: StreamReceive,
 
     #[command(flatten)]
     pub(crate) watching: Watching,

@@ -33,6 +33,9 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::GroupKey { .. }
             | Error::NotAuthenticated
             | Error::NotOfFlute { .. }
+            | Error::IsStream
+            | Error::NotStream
+            | Error::StreamInputs { .. }
             | Error::Option { .. }
             | Error::Agreed { .. }
             | Error::AboveMtu { .. }

@@ -1,5 +1,7 @@
 //! What a transfer reports besides its status line: events, measures, a trace, and lines of a log.
 
+mod stream;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;

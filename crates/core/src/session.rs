@@ -55,6 +55,12 @@ pub trait Requirements {
         plan.layers.top_rate()
     }
 
+    /// Whether channel i carries layer i and nothing else, for as long as the session lasts. Dynamic layers turn, and the
+    /// rates of waves fall.
+    fn has_static_layers(&self) -> bool {
+        true
+    }
+
     /// How many receivers a session may have; none for any number.
     fn most_receivers(&self) -> Option<usize> {
         None

@@ -29,4 +29,5 @@ pub mod security;
 pub mod sender;
 pub mod session;
 pub mod signed_table;
+pub mod stream;
 pub mod table_reader;

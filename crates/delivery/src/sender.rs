@@ -9,7 +9,7 @@ use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
 
 /// The extensions that only packets of the table have: EXT_FDT, EXT_CENC, EXT_FTI and a poll.
-const TABLE_EXTENSIONS: usize = 24 + Poll::BYTES;
+pub(crate) const TABLE_EXTENSIONS: usize = 24 + Poll::BYTES;
 
 /// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the session's packet
 /// size, which counts the headers of IP and UDP. [`Oti::plan`](crate::object::Oti::plan) rounds it down.

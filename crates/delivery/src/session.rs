@@ -18,7 +18,8 @@
 //! from the base up. If a protocol does not send each layer on its own channel, `channels` gives their
 //! number; if packets are authenticated, `group_key` is the fingerprint of the key, and if they are encrypted, `salt` has 32
 //! hexadecimal digits; if source and receivers must agree on
-//! options of the protocol, the table `options` has them as text. Unknown keys are ignored.
+//! options of the protocol, the table `options` has them as text. A session of live data in place of files has the table
+//! `stream`. Unknown keys are ignored.
 
 use core::fmt::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
@@ -27,6 +28,7 @@ use std::str::FromStr;
 use crate::security::encryption::Salt;
 use crate::security::protection::AUTH_BYTES;
 use crate::sender::symbol_size;
+use crate::stream::{self, DEADLINES, LONGEST_UNIT, StreamPlan};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::option::RawValue;
@@ -73,6 +75,8 @@ pub struct Session {
     pub group_key: Option<String>,
     /// The salt with which packets are encrypted; none if they are not.
     pub salt: Option<Salt>,
+    /// What receivers of live data must know; none if the session has files.
+    pub stream: Option<StreamPlan>,
 }
 
 /// Why a text is not a session description.
@@ -102,6 +106,10 @@ pub enum SessionError {
     Reliable(String),
     /// The protocol cannot carry the layers.
     Plan(PlanError),
+    /// The protocol does not send each layer on a channel of its own, as a stream needs it.
+    Stream(String),
+    /// The deadline or the units of a stream are out of range.
+    StreamPlan,
     /// It contradicts the packets that brought it.
     Mismatch(String),
 }
@@ -141,6 +149,17 @@ impl fmt::Display for SessionError {
                 "the protocol `{name}` repeats what was lost, for which the transport has no form; simulate it with `layercast run`"
             ),
             SessionError::Plan(error) => write!(f, "{error}"),
+            SessionError::Stream(name) => write!(
+                f,
+                "the protocol `{name}` does not send each layer on a channel of its own, which a stream needs; use one of {}",
+                stream_protocols().join(", ")
+            ),
+            SessionError::StreamPlan => write!(
+                f,
+                "the deadline of a stream is {} to {}, and its units have 1 to {LONGEST_UNIT} bytes",
+                DEADLINES.start(),
+                DEADLINES.end()
+            ),
             SessionError::Mismatch(what) => f.write_str(what),
         }
     }
@@ -192,6 +211,12 @@ impl Session {
         if needs.has_routers() {
             return Err(SessionError::Routers(self.protocol.clone()));
         }
+        if self.stream.is_some_and(|stream| !stream.is_valid()) {
+            return Err(SessionError::StreamPlan);
+        }
+        if self.stream.is_some() && !carries_streams(&protocol) {
+            return Err(SessionError::Stream(self.protocol.clone()));
+        }
         needs.check(&plan).map_err(SessionError::Plan)?;
         let needed = needs.channels(&plan);
         if self.channels != needed || needed > MAX_CHANNELS {
@@ -236,10 +261,28 @@ impl Session {
         symbol_size(self.packet, self.ip_udp_bytes() + tag)
     }
 
+    /// The size of the symbols of a stream.
+    pub fn stream_symbol_size(&self) -> u16 {
+        let tag = if self.group_key.is_some() { AUTH_BYTES as u32 } else { 0 };
+        stream::symbol_size(self.packet, self.ip_udp_bytes() + tag)
+    }
+
     /// The session plan for the endpoints of the protocol.
     pub fn plan(&self) -> SessionPlan {
         SessionPlan { layers: self.layers.clone(), packet_size: self.packet }
     }
+}
+
+/// Whether a protocol can carry streams: each layer has a channel of its own, and the transport carries the protocol.
+fn carries_streams(protocol: &Protocol) -> bool {
+    let needs = protocol.requirements();
+    needs.has_static_layers() && !needs.has_routers() && !needs.is_reliable()
+}
+
+/// The protocols that can carry streams.
+pub fn stream_protocols() -> Vec<&'static str> {
+    let carries = |name: &&str| Protocol::named(name).is_some_and(|protocol| carries_streams(&protocol));
+    registry::NAMES.iter().copied().filter(carries).collect()
 }
 
 /// Rounds the rates of layers to whole bit/s, as a description gives them.
@@ -276,6 +319,9 @@ impl fmt::Display for Session {
         }
         if let Some(salt) = self.salt {
             writeln!(f, "salt = \"{salt}\"")?;
+        }
+        if let Some(stream) = self.stream {
+            writeln!(f, "stream = {stream}")?;
         }
         for (index, (name, value)) in self.agreed.iter().enumerate() {
             let before = if index == 0 { "options = { " } else { ", " };
@@ -337,6 +383,13 @@ impl FromStr for Session {
             salt: match root.get("salt") {
                 None => None,
                 Some(_) => Some(word("salt")?.parse().map_err(|_| SessionError::Key("salt"))?),
+            },
+            stream: match root.get("stream") {
+                None => None,
+                Some(item) => {
+                    let plan = item.as_table_like().and_then(StreamPlan::read);
+                    Some(plan.ok_or(SessionError::Key("stream"))?)
+                }
             },
         };
         session.check()?;

@@ -5,9 +5,10 @@
 use std::net::SocketAddr;
 
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Channel, Rate, Size};
+use layercast_core::units::{Channel, Duration, Rate, Size};
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::session::{Session, SessionError, whole_rates};
+use layercast_delivery::stream::{StreamPlan, Units};
 use proptest::prelude::*;
 
 const TEXT: &str = r#"layercast = 1
@@ -27,6 +28,27 @@ fn the_text_of_the_page_is_read() {
     assert_eq!(session.layers.top_rate(), Rate::from_kbps(512.0));
     assert_eq!(session.address(Channel(2)).unwrap().to_string(), "239.1.2.2:5500");
     assert_eq!(session.address(Channel(3)), None);
+}
+
+#[test]
+fn a_stream_is_said_with_its_deadline_and_its_units() {
+    for units in [Units::Fixed(1316), Units::Length] {
+        let plan = StreamPlan { deadline: Duration::from_ms(500), units };
+        let session = Session { stream: Some(plan), ..TEXT.parse().unwrap() };
+        let text = session.to_string();
+        assert_eq!(text.contains("unit_bytes = 1316"), units != Units::Length, "{text}");
+        assert_eq!(text.parse(), Ok(session));
+    }
+    let with = |line: &str| format!("{TEXT}{line}\n").parse::<Session>();
+    for wrong in
+        ["stream = 1", "stream = {}", "stream = { deadline_ms = -1 }", "stream = { deadline_ms = 9 }"]
+    {
+        assert_eq!(with(wrong), Err(SessionError::Key("stream")), "{wrong}");
+    }
+    for bytes in ["0", "1048577", "-1", "\"1\""] {
+        let line = format!("stream = {{ deadline_ms = 500, unit_bytes = {bytes} }}");
+        assert_eq!(with(&line), Err(SessionError::Key("stream")), "{line}");
+    }
 }
 
 #[test]
@@ -85,6 +107,7 @@ proptest! {
             group_key: salt.map(|_| "abcd-efgh".to_owned()),
             salt: salt.map(Salt),
             layers,
+            stream: None,
         };
         prop_assert_eq!(session.to_string().parse(), Ok(session));
     }

@@ -104,6 +104,7 @@ impl SourceProgram {
             group_key: group_key.as_ref().map(|key| key.fingerprint().to_string()),
             salt: plan.protection.and_then(|protection| protection.salt),
             layers,
+            stream: None,
         };
         session.check().ok()?;
         let endpoint = protocol.source(session.plan(), Stream::new(numbers.bits(), "source"));

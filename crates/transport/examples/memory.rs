@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         agreed: Vec::new(),
         group_key: None,
         salt: None,
+        stream: None,
     };
     let never = AtomicBool::new(false);
     let mut files = Files::open(&[path], &session, &Ends::default(), &never, &mut |_| {})?;

@@ -45,6 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         group_key: None,
         salt: None,
         layers,
+        stream: None,
     };
     let protocol = Protocol::Fixed(fixed::Options { level: 3 });
     let interface = Interface::find(Some("127.0.0.1"), GROUP)?;

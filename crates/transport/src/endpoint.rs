@@ -99,6 +99,7 @@ impl EndpointPlan {
             agreed: agreed.collect(),
             group_key: None,
             salt: None,
+            stream: None,
         };
         session.check().map_err(Error::Session)?;
         if needs.is_reliable() {

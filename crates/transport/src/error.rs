@@ -197,6 +197,20 @@ pub enum Error {
         /// The option.
         what: &'static str,
     },
+    /// The session has live data, and files were asked for.
+    #[error("the session is a stream of live data, not of files: receive it with --stream")]
+    IsStream,
+    /// The session has files, and live data was asked for.
+    #[error("the session has files, not a stream of live data: receive it without --stream")]
+    NotStream,
+    /// A stream has one input for each layer.
+    #[error("a stream has one input for each layer, and there are {inputs} inputs for {layers} layers")]
+    StreamInputs {
+        /// How many inputs were given.
+        inputs: usize,
+        /// How many layers.
+        layers: usize,
+    },
     /// The state of an earlier sender cannot be used.
     #[error("the state in {} cannot be used: {reason}", path.display())]
     State {
@@ -354,6 +368,8 @@ impl Error {
             Error::NotSigned { .. } => "not_signed",
             Error::NotOfFlute { .. } => "not_of_flute",
             Error::Announce(_) => "announce",
+            Error::IsStream | Error::NotStream => "other_content",
+            Error::StreamInputs { .. } => "stream_inputs",
             Error::State { .. } => "state",
             Error::Packages { .. } => "packages",
             Error::Socket { .. } => "socket",

@@ -95,6 +95,13 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// Nothing more can be written to the output of a layer of a stream.
+    OutputClosed {
+        /// The output.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// Something in a folder is not sent.
     LeftOut {
         /// What.
@@ -153,6 +160,7 @@ impl Notice {
             Notice::Withdrawn { .. } => "withdrawn",
             Notice::LeftOut { .. } => "left_out",
             Notice::NotAnnounced { .. } => "not_announced",
+            Notice::OutputClosed { .. } => "output_closed",
             Notice::Waiting { .. } => "waiting",
             Notice::Retrying { .. } => "retrying",
             Notice::Changed { .. } => "changed",
@@ -246,6 +254,9 @@ impl fmt::Display for Notice {
             ),
             Notice::NotAnnounced { reason } => {
                 write!(f, "the session is not announced: {reason}; receivers need its URL or its group")
+            }
+            Notice::OutputClosed { path, reason } => {
+                write!(f, "nothing more is written to {}: {reason}", path.display())
             }
             Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
             Notice::Waiting { ended: true } => write!(f, "the session has ended: waiting for the next one"),

@@ -8,6 +8,7 @@ mod overload;
 mod reports;
 mod running;
 mod service;
+pub mod stream;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -222,6 +223,9 @@ fn session(
     let Wait { not, patience } = wait;
     let found = discovery::find(options, interface, not, patience, running.stop, running.begin, say)?;
     let Found { session: found, base } = found;
+    if found.session.stream.is_some() {
+        return Err(Error::IsStream);
+    }
     say(&ReceiveEvent::Session(&found.session));
     let protocol = configured(&found.session, &options.protocol_options)?;
     running.follow(&found)?;

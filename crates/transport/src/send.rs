@@ -10,6 +10,7 @@ mod repairs;
 mod scan;
 mod state;
 mod store;
+pub mod stream;
 mod writer;
 
 use std::collections::HashSet;
@@ -457,5 +458,6 @@ fn description(options: &SendOptions, source: IpAddr, salt: Option<Salt>) -> Res
         group_key: options.group_key.as_ref().map(|key| key.fingerprint().to_string()),
         salt,
         layers,
+        stream: None,
     })
 }

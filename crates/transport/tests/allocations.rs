@@ -82,6 +82,7 @@ fn packets_allocate_nothing() {
         agreed: Vec::new(),
         group_key: None,
         salt: None,
+        stream: None,
     };
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
     let elm = Protocol::named("elm").unwrap();

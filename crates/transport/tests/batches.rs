@@ -52,6 +52,7 @@ fn source(number: u8) -> Option<SourceHost> {
         agreed: Vec::new(),
         group_key: None,
         salt: None,
+        stream: None,
     };
     let protocol = Protocol::named("elm").unwrap();
     let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();

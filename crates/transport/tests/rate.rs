@@ -64,6 +64,7 @@ fn session(group: Ipv4Addr) -> Session {
         channels: CHANNELS,
         agreed: Vec::new(),
         group_key: None,
+        stream: None,
     }
 }
 

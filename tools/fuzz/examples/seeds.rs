@@ -185,6 +185,7 @@ impl Corpus {
             group_key: None,
             salt: None,
             layers: plan.layers,
+            stream: None,
         };
         self.write("session", name, session.to_string().as_bytes())?;
         Ok(session.check().is_ok().then_some(session))

@@ -32,6 +32,8 @@ mod security;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod service;
 mod sessions;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod streams;
 mod sweep;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;

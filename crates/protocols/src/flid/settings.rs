@@ -297,6 +297,10 @@ macro_rules! variant_options {
                 self.settings().layering(plan).channels()
             }
 
+            fn has_static_layers(&self) -> bool {
+                self.settings().leave_bound.is_none()
+            }
+
             fn agreed(&self) -> &'static [&'static str] {
                 $agreed
             }

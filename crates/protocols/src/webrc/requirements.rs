@@ -14,6 +14,10 @@ impl Requirements for Options {
         Character { rates: Rates::Layers, ecn: false, start: "a wave at a time until a loss" }
     }
 
+    fn has_static_layers(&self) -> bool {
+        false
+    }
+
     fn channels(&self, plan: &SessionPlan) -> u16 {
         self.waves(plan).channels()
     }

@@ -61,6 +61,7 @@ mod tests {
             agreed: Vec::new(),
             group_key: None,
             salt: None,
+            stream: None,
         };
         let over = Duration::from_secs(5);
         let found = |sent, received| notice(&session, RecentPackets { sent, received, over });

@@ -7,6 +7,7 @@ mod folders;
 mod lo;
 mod reports;
 mod security;
+mod streams;
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, UdpSocket};

@@ -349,6 +349,7 @@ fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
         agreed: Vec::new(),
         group_key: Some(key.fingerprint().to_string()),
         salt: None,
+        stream: None,
     };
     let interface = Interface::find(Some("127.0.0.1"), silent.group).unwrap();
     let mut receiver =

@@ -70,6 +70,7 @@ impl RealSource {
             agreed: Vec::new(),
             group_key: None,
             salt: None,
+            stream: None,
         };
         let names = protocol.requirements().agreed().iter();
         session.agreed = names.filter_map(|name| Some(((*name).to_owned(), protocol.get(name)?))).collect();

@@ -1,0 +1,217 @@
+//! `layercast send --stream` and `layercast receive --stream`: live data over multicast.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration as StdDuration;
+
+use layercast_delivery::session::Session;
+use layercast_delivery::stream::{StreamPlan, Units};
+use layercast_transport::receive::stream::{
+    self as receiving, StreamEnded, StreamOutput, StreamOutputs, StreamReceiveEvent, StreamReceiveProgress,
+};
+use layercast_transport::receive::{ReceiveEvent, ReceiveOptions};
+use layercast_transport::send::SendEvent;
+use layercast_transport::send::stream::{
+    self as sending, StreamInput, StreamSendEvent, StreamSendOptions, StreamSendProgress, StreamStopped,
+};
+
+use crate::commands::Failure;
+use crate::finding;
+use crate::output::{complain, print};
+use crate::stream_arguments::UnitSize;
+use crate::transfer::{line, note, receive_options, send_options, status, stop_flag};
+use crate::transfer_arguments::{Receive, Send};
+use crate::transport_failure::failure;
+use crate::view::{self, rounded};
+use crate::watch::Watch;
+
+pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
+    let units = match arguments.stream.units {
+        UnitSize::Fixed(size) => Units::Fixed(size.as_bytes()),
+        UnitSize::Length => Units::Length,
+    };
+    let options = StreamSendOptions {
+        send: send_options(arguments)?,
+        plan: StreamPlan { deadline: arguments.stream.deadline, units },
+        share: arguments.stream.repair,
+    };
+    let input = |path: &PathBuf| match path.as_os_str() == "-" {
+        true => StreamInput::Standard,
+        false => StreamInput::Path(path.clone()),
+    };
+    let inputs: Vec<StreamInput> = arguments.paths.iter().map(input).collect();
+    if inputs.iter().filter(|input| **input == StreamInput::Standard).count() > 1 {
+        return Err(Failure::Input(
+            "error: standard input can be one input only: name pipes for others".to_owned(),
+        ));
+    }
+    let stop = stop_flag()?;
+    let bar = line(arguments.quiet, None);
+    let mut described = Ok(());
+    let mut watch = Watch::begin("source", &arguments.watching, None)?;
+    let outcome = sending::send(&inputs, &options, &stop, &mut |event| {
+        watch.send_stream(event);
+        match event {
+            StreamSendEvent::Host(SendEvent::Ready(session, _, description)) => {
+                described = announce(arguments, &options, session)
+                    .and_then(|()| finding::name_session(arguments, &options.send, session, description));
+            }
+            StreamSendEvent::Host(SendEvent::Notice(notice)) => note(&bar, notice),
+            StreamSendEvent::Host(_) => {}
+            StreamSendEvent::Progress(progress) => {
+                let text = sent(progress);
+                bar.set_message(text.clone());
+                watch.log(&bar, arguments.quiet, || text);
+            }
+        }
+    });
+    bar.finish_and_clear();
+    watch.stream_sent(&outcome, status(&outcome));
+    let (stopped, progress) = outcome.map_err(failure)?;
+    if !watch.is_json() {
+        let why = match stopped {
+            StreamStopped::Inputs => "the inputs have ended",
+            StreamStopped::Time => "the time is over",
+            StreamStopped::Interrupted => "interrupted",
+        };
+        print(&format!("Stopped: {why}. {}\n{}", sent(&progress), sent_layers(&progress)))?;
+    }
+    described.map_err(Failure::from)
+}
+
+/// Prints what is sent.
+fn announce(arguments: &Send, options: &StreamSendOptions, session: &Session) -> anyhow::Result<()> {
+    if arguments.watching.json {
+        return Ok(());
+    }
+    let count = session.layers.count();
+    print(&format!(
+        "Sending a stream of {count} {} of up to {} to {}, to be delivered within {}\n",
+        if count == 1 { "layer" } else { "layers" },
+        session.layers.top_rate(),
+        session.group,
+        options.plan.deadline,
+    ))
+}
+
+fn sent(progress: &StreamSendProgress) -> String {
+    let mean = progress.counters.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
+    let units: u64 = progress.layers.iter().map(|layer| layer.input.units).sum();
+    format!(
+        "{:.0} s, {units} units, {} on average, {} packets, {} refused",
+        progress.elapsed.as_secs_f64(),
+        rounded(mean),
+        progress.counters.packets,
+        progress.counters.refused,
+    )
+}
+
+fn sent_layers(progress: &StreamSendProgress) -> String {
+    let mut text = String::new();
+    for (index, layer) in progress.layers.iter().enumerate() {
+        let (input, sent) = (&layer.input, &layer.sent);
+        let _ = writeln!(
+            text,
+            "Layer {index}: {} units, {} bytes, {} expired; {} packets of data, {} of repair, {} without data",
+            input.units, input.bytes, input.expired, sent.source, sent.repair, sent.idle,
+        );
+    }
+    text
+}
+
+pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
+    let outputs = outputs(arguments);
+    let takes_stdout =
+        matches!(&outputs, StreamOutputs::Each(outputs) if outputs.contains(&StreamOutput::Standard));
+    if takes_stdout && arguments.watching.json {
+        return Err(Failure::Input(
+            "error: --json and --output - both need standard output: name a file or a pipe".to_owned(),
+        ));
+    }
+    let stop = stop_flag()?;
+    let options: ReceiveOptions = receive_options(arguments, &stop)?;
+    let bar = line(arguments.quiet, None);
+    bar.set_message("waiting for the session");
+    let mut watch = Watch::begin("receiver", &arguments.watching, None)?;
+    let outcome = receiving::receive(&options, &outputs, &stop, &mut |event| {
+        watch.receive_stream(event);
+        match event {
+            StreamReceiveEvent::Host(ReceiveEvent::Session(session)) => {
+                watch.log_session(&bar, arguments.quiet, session);
+            }
+            StreamReceiveEvent::Host(ReceiveEvent::Notice(notice)) => note(&bar, notice),
+            StreamReceiveEvent::Host(_) | StreamReceiveEvent::Gap(..) => {}
+            StreamReceiveEvent::Progress(progress) => {
+                let text = received(progress);
+                bar.set_message(text.clone());
+                watch.log(&bar, arguments.quiet, || text);
+            }
+        }
+    });
+    bar.finish_and_clear();
+    watch.stream_received(&outcome, status(&outcome));
+    let (ended, progress) = outcome.map_err(failure)?;
+    let why = match ended {
+        StreamEnded::Session => "the source has ended the session",
+        StreamEnded::Time => "the time is over",
+        StreamEnded::Interrupted => "interrupted",
+        StreamEnded::Outputs => "nobody reads the outputs",
+    };
+    let text = format!("Stopped: {why}. {}\n{}", received(&progress), received_layers(&progress));
+    if takes_stdout {
+        complain(text.trim_end());
+    } else if !watch.is_json() {
+        print(&text)?;
+    }
+    Ok(())
+}
+
+/// Where the layers go.
+fn outputs(arguments: &Receive) -> StreamOutputs {
+    let output = |path: &PathBuf| match path.as_os_str() == "-" {
+        true => StreamOutput::Standard,
+        false => StreamOutput::Path(path.clone()),
+    };
+    match &arguments.into {
+        Some(folder) => StreamOutputs::Folder(folder.clone()),
+        None => StreamOutputs::Each(arguments.stream.outputs.iter().map(output).collect()),
+    }
+}
+
+fn received(progress: &StreamReceiveProgress) -> String {
+    let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
+    let sum = |of: fn(&receiving::StreamLayerReceived) -> u64| progress.layers.iter().map(of).sum::<u64>();
+    format!(
+        "{:.0} s, level {}{why}, {} units, {} lost, {} late, packets lost {}",
+        progress.elapsed.as_secs_f64(),
+        progress.estimates.level,
+        sum(|layer| layer.counters.units),
+        sum(|layer| layer.counters.lost),
+        sum(|layer| layer.counters.late),
+        view::percent(progress.packets_lost),
+    )
+}
+
+fn received_layers(progress: &StreamReceiveProgress) -> String {
+    let mut text = String::new();
+    for (index, layer) in progress.layers.iter().enumerate() {
+        let counters = &layer.counters;
+        let mean =
+            StdDuration::from_micros(counters.delay_sum_us.checked_div(counters.units).unwrap_or_default());
+        let _ = writeln!(
+            text,
+            "Layer {index}: {} units, {} bytes, {} lost, {} late, {} while it was not held, {} not written; {} blocks \
+             repaired; delay {:.0} ms on average, {:.0} ms at most",
+            counters.units,
+            counters.bytes,
+            counters.lost,
+            counters.late,
+            counters.absent,
+            layer.unwritten,
+            counters.repaired,
+            mean.as_secs_f64() * 1e3,
+            counters.delay_max_us as f64 / 1e3,
+        );
+    }
+    text
+}

@@ -1,0 +1,76 @@
+//! Streams of live data as a script uses them: from standard input to standard output.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::Stdio;
+
+use super::transfer::{group, lo::works_here, printed, transfer, with_file};
+
+#[test]
+fn what_goes_into_one_side_comes_out_at_the_other() {
+    if !works_here() {
+        return;
+    }
+    let group = group(160);
+    let mut receiver = transfer(&["receive", "--stream", "--group", &group, "--output", "-"]);
+    let mut receiver = receiver.spawn().expect("it starts");
+    let mut sender = transfer(&[
+        "send",
+        "--stream",
+        "-",
+        "--group",
+        &group,
+        "--base",
+        "2 Mbit/s",
+        "--units",
+        "1000 bytes",
+    ]);
+    let mut sender = sender.stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut errors = BufReader::new(receiver.stderr.take().expect("its errors"));
+    let mut line = String::new();
+    errors.read_line(&mut line).expect("a line");
+    assert!(line.contains("found a session of"), "{line}");
+    let data: Vec<u8> = (0..100_500u32).map(|at| (at / 3) as u8).collect();
+    sender.stdin.take().expect("its input").write_all(&data).expect("written");
+    let sent = sender.wait_with_output().expect("it ends");
+    assert_eq!(sent.status.code(), Some(0), "{:?}", printed(&sent));
+    let (out, _) = printed(&sent);
+    assert!(out.contains("Sending a stream of 1 layer of up to 2 Mbit/s"), "{out}");
+    assert!(
+        out.contains("the inputs have ended") && out.contains("Layer 0: 101 units, 100500 bytes"),
+        "{out}"
+    );
+    let mut received = Vec::new();
+    receiver.stdout.take().expect("its output").read_to_end(&mut received).expect("its output");
+    let mut text = String::new();
+    errors.read_to_string(&mut text).expect("its errors");
+    assert_eq!(receiver.wait().expect("its end").code(), Some(0), "{text}");
+    assert!(received == data, "{} bytes: {text}", received.len());
+    assert!(
+        text.contains("the source has ended the session") && text.contains("Layer 0: 101 units"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_stream_cannot_be_is_refused() {
+    let (directory, file) = with_file("stream-refused", 10);
+    let into = directory.join("into").display().to_string();
+    let refused = |arguments: &[&str]| {
+        let output = transfer(arguments).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{:?}", printed(&output));
+        printed(&output).1
+    };
+    let group = group(164);
+    let send = |more: &[&str]| refused(&[&["send", &file, "--group", &group][..], more].concat());
+    assert!(send(&["--stream", "--layers", "2"]).contains("--layers"));
+    assert!(send(&["--stream", "--key", "k"]).contains("--key"));
+    assert!(send(&["--stream", "--rates", "1 Mbit/s,2 Mbit/s"]).contains("1 inputs for 2 layers"));
+    assert!(send(&["--stream", "--protocol", "webrc"]).contains("a channel of its own"));
+    assert!(send(&["--stream", "--units", "0 bytes"]).contains("units have 1 to"));
+    assert!(send(&["--deadline", "1 s"]).contains("--stream"));
+    let receive = |more: &[&str]| refused(&[&["receive", "--group", &group][..], more].concat());
+    assert!(receive(&["--into", &into, "--stream", "--mirror"]).contains("--mirror"));
+    assert!(receive(&["--into", &into, "--output", "x"]).contains("--output"));
+    assert!(receive(&["--stream"]).contains("--into"));
+    assert!(receive(&["--stream", "--output", "-", "--json"]).contains("both need standard output"));
+}

@@ -1,0 +1,227 @@
+//! The outputs of a stream: a thread for each writes, so that a slow reader of one holds up nothing else.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use layercast_delivery::stream::Units;
+
+use crate::error::Error;
+use crate::notice::Notice;
+
+/// The most bytes that wait for an output: further units are dropped.
+const WAITING_MAX: usize = 8 << 20;
+/// How long the end waits for what is not written yet.
+const FINISH_WITHIN: Duration = Duration::from_secs(2);
+/// The interval of checks for it.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Where the units of a layer go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamOutput {
+    /// Standard output.
+    Standard,
+    /// A file that is made, or a named pipe, which is opened when somebody reads it.
+    Path(PathBuf),
+}
+
+/// Where the units of layers go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamOutputs {
+    /// To files or pipes of this folder, named `layer-0` and so on.
+    Folder(PathBuf),
+    /// To these, from the base layer up; what has none is dropped.
+    Each(Vec<StreamOutput>),
+}
+
+impl StreamOutputs {
+    fn of(&self, layer: u16) -> Option<StreamOutput> {
+        match self {
+            StreamOutputs::Folder(folder) => Some(StreamOutput::Path(folder.join(format!("layer-{layer}")))),
+            StreamOutputs::Each(outputs) => outputs.get(usize::from(layer)).cloned(),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    bytes: Vec<u8>,
+    /// The session is over.
+    is_done: bool,
+    /// Why nothing more can be written.
+    failure: Option<io::Error>,
+    is_closed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    news: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what comes until the end. Bytes change places with an empty buffer, so nothing is copied twice.
+    fn write_all(&self, to: &mut dyn Write) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        loop {
+            let mut queue = self.lock();
+            while queue.bytes.is_empty() && !queue.is_done {
+                queue = self.news.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
+            if queue.bytes.is_empty() {
+                return Ok(());
+            }
+            std::mem::swap(&mut queue.bytes, &mut bytes);
+            drop(queue);
+            to.write_all(&bytes)?;
+            to.flush()?;
+            bytes.clear();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    shared: Arc<Shared>,
+    thread: JoinHandle<()>,
+    unwritten: u64,
+}
+
+impl Output {
+    fn start(to: StreamOutput, replaces: bool) -> Result<Output, Error> {
+        let path = match &to {
+            StreamOutput::Standard => PathBuf::from("-"),
+            StreamOutput::Path(path) => path.clone(),
+        };
+        // What can be opened at once is: who named it wrongly should know.
+        let opened: Option<Box<dyn Write + Send>> = match &to {
+            StreamOutput::Standard => Some(Box::new(io::stdout())),
+            StreamOutput::Path(path) if is_pipe(path) => None,
+            StreamOutput::Path(path) => Some(Box::new(make(path, replaces)?)),
+        };
+        let shared = Arc::new(Shared::default());
+        let (own, own_path) = (Arc::clone(&shared), path.clone());
+        let run = move || {
+            let to = opened.map_or_else(
+                || {
+                    File::options()
+                        .write(true)
+                        .open(&own_path)
+                        .map(|file| Box::new(file) as Box<dyn Write + Send>)
+                },
+                Ok,
+            );
+            let written = to.and_then(|mut to| own.write_all(&mut *to));
+            let mut queue = own.lock();
+            (queue.is_closed, queue.bytes) = (true, Vec::new());
+            queue.failure = written.err();
+        };
+        let thread = thread::Builder::new().name("output".to_owned()).spawn(run);
+        let thread = thread.map_err(|error| Error::file("start a thread for", &path, error))?;
+        Ok(Output { path, shared, thread, unwritten: 0 })
+    }
+}
+
+fn is_pipe(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.file_type().is_fifo())
+}
+
+/// Makes a file. One that is there is replaced only if that is allowed; a device is written to.
+fn make(path: &Path, replaces: bool) -> Result<File, Error> {
+    let is_device = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let mut options = File::options();
+    options.write(true);
+    if replaces || is_device {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::FileExists { path: path.to_owned() },
+        _ => Error::file("write", path, error),
+    })
+}
+
+/// The outputs of a session's layers.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    units: Units,
+    outputs: Vec<Option<Output>>,
+}
+
+impl Outputs {
+    pub(super) fn open(
+        to: &StreamOutputs,
+        layers: u16,
+        units: Units,
+        replaces: bool,
+    ) -> Result<Outputs, Error> {
+        let open = |layer| to.of(layer).map(|output| Output::start(output, replaces)).transpose();
+        Ok(Outputs { units, outputs: (0..layers).map(open).collect::<Result<_, _>>()? })
+    }
+
+    /// For how many layers they are.
+    pub(super) fn count(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// Writes a unit.
+    pub(super) fn write(&mut self, layer: u16, unit: &[u8]) {
+        let Some(Some(output)) = self.outputs.get_mut(usize::from(layer)) else { return };
+        let mut queue = output.shared.lock();
+        if queue.is_closed || queue.bytes.len() + unit.len() > WAITING_MAX {
+            output.unwritten += 1;
+            return;
+        }
+        if self.units == Units::Length {
+            let length = u32::try_from(unit.len()).unwrap_or(u32::MAX);
+            queue.bytes.extend_from_slice(&length.to_be_bytes());
+        }
+        queue.bytes.extend_from_slice(unit);
+        output.shared.news.notify_one();
+    }
+
+    /// Units of each layer that were not written.
+    pub(super) fn unwritten(&self) -> impl Iterator<Item = u64> {
+        self.outputs.iter().map(|output| output.as_ref().map_or(0, |output| output.unwritten))
+    }
+
+    /// Whether nothing can be written to any of them.
+    pub(super) fn are_closed(&self) -> bool {
+        let mut outputs = self.outputs.iter().flatten().peekable();
+        outputs.peek().is_some() && outputs.all(|output| output.shared.lock().is_closed)
+    }
+
+    /// Outputs that cannot be written to any more, each once.
+    pub(super) fn notices(&self) -> Vec<Notice> {
+        let outputs = self.outputs.iter().flatten();
+        let failed = outputs.filter_map(|output| {
+            let reason = output.shared.lock().failure.take()?.to_string();
+            Some(Notice::OutputClosed { path: output.path.clone(), reason })
+        });
+        failed.collect()
+    }
+
+    /// Writes what is left, for a while.
+    pub(super) fn finish(self) {
+        let outputs: Vec<Output> = self.outputs.into_iter().flatten().collect();
+        for output in &outputs {
+            output.shared.lock().is_done = true;
+            output.shared.news.notify_one();
+        }
+        let end = Instant::now() + FINISH_WITHIN;
+        // A pipe that nobody reads keeps its thread, which ends with the program.
+        while Instant::now() < end && outputs.iter().any(|output| !output.thread.is_finished()) {
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+}
