@@ -70,10 +70,9 @@ impl Listener {
         }
         self.inbox.clear();
         for socket in &self.sockets {
-            self.inbox.drain(socket, None, &self.clock).map_err(|error| Error::Socket {
-                what: "read announcements".to_owned(),
-                source: error.into(),
-            })?;
+            self.inbox
+                .drain(socket, None, &self.clock)
+                .map_err(|error| Error::Socket { what: "read announcements".to_owned(), source: error })?;
         }
         let now = self.clock.now();
         for index in 0..self.inbox.len() {

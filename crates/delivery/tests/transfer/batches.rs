@@ -4,9 +4,11 @@ use layercast_delivery::part::Part;
 
 use super::*;
 
+type Packets = Vec<(Part, Vec<u8>)>;
+
 /// The packets of two channels of a session of a long file, a short one and an empty one, of which some are lost, some come
 /// twice, and each may come up to `late` packets later.
-fn received(lost: u64, late: usize, seed: u64) -> (Vec<(Part, Vec<u8>)>, [Vec<u8>; 2]) {
+fn received(lost: u64, late: usize, seed: u64) -> (Packets, [Vec<u8>; 2]) {
     let files = [content(300_000, 1), content(9_000, 2)];
     let mut source = Source::new(2);
     source.put(&[("long", &files[0]), ("short", &files[1]), ("empty", &[])], &[], true);

@@ -83,7 +83,7 @@ pub(super) fn find(
         inbox.clear();
         inbox
             .drain(&base, Some(Channel(0)), &clock)
-            .map_err(|error| Error::socket("read from the group", group, error.into()))?;
+            .map_err(|error| Error::socket("read from the group", group, error))?;
         for index in 0..inbox.len() {
             let Some((datagram, bytes)) = inbox.get_mut(index) else { break };
             let from = datagram.from.ip();

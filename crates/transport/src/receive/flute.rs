@@ -172,7 +172,7 @@ impl<'a> Host<'a> {
             let group = self.session.group;
             self.inbox
                 .drain(&self.socket, Some(Channel(0)), &self.clock)
-                .map_err(|error| Error::socket("read from the group", group, error.into()))?;
+                .map_err(|error| Error::socket("read from the group", group, error))?;
         }
         Ok(())
     }
