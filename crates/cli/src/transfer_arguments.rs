@@ -167,7 +167,7 @@ pub(crate) struct Receive {
     pub(crate) interface: Option<String>,
 
     /// The directory for the files, or with --stream for the outputs layer-0, layer-1 and so on; it must exist
-    #[arg(long, visible_alias = "output-dir", value_name = "DIR", required_unless_present = "outputs")]
+    #[arg(long, value_name = "DIR", required_unless_present = "outputs")]
     pub(crate) into: Option<PathBuf>,
 
     /// Replace files of the same path and other content
