@@ -4,6 +4,7 @@
 //! compares hashes a part at a time. An object is moved to its path only when its hash is right.
 
 mod batch;
+mod decoding;
 mod event;
 mod extraction;
 mod members;
@@ -29,6 +30,7 @@ use crate::security::keys::PublicKey;
 use object::Object;
 use paths::Named;
 
+pub use decoding::Decoders;
 pub use event::{DiskError, ObjectError, ReceptionEvent, ReceptionProgress, ReceptionSettings};
 
 /// The maximum number of objects, and of bytes in their paths.
@@ -78,6 +80,8 @@ pub struct Reception<D: Disk> {
     events: Vec<ReceptionEvent>,
     room: Vec<u8>,
     batch: Vec<batch::Waiting>,
+    /// None if blocks are decoded here.
+    decoders: Option<Box<dyn Decoders>>,
 }
 
 impl<D: Disk> Reception<D> {
@@ -113,6 +117,7 @@ impl<D: Disk> Reception<D> {
             events: Vec::new(),
             room: vec![0; 1 << 20],
             batch: Vec::new(),
+            decoders: None,
         }
     }
 
@@ -411,6 +416,7 @@ impl<D: Disk> Reception<D> {
     /// # Errors
     /// As [`Reception::packet`].
     pub fn work(&mut self) -> Result<bool, DiskError> {
+        self.take_decoded()?;
         // An object at a time, the oldest first.
         let Some(&identity) = self.busy.front() else { return Ok(false) };
         let Some(object) = self.objects.get_mut(&identity) else {
@@ -422,6 +428,10 @@ impl<D: Disk> Reception<D> {
             self.busy.pop_front();
             return Ok(!self.busy.is_empty());
         }
+        if let Some(more) = self.decode_elsewhere(identity)? {
+            return Ok(more);
+        }
+        let Some(object) = self.objects.get_mut(&identity) else { return Ok(true) };
         if object.works_on_files() {
             self.work_on_files(identity)?;
             return Ok(!self.busy.is_empty());
@@ -437,9 +447,7 @@ impl<D: Disk> Reception<D> {
         let before = object.counters();
         let worked = object.work(&mut self.disk, &identity, settings, &mut self.room);
         let after = object.counters();
-        self.counters.decoded += after.decoded.saturating_sub(before.decoded);
-        self.counters.forged += after.forged.saturating_sub(before.forged);
-        self.counters.undecodable += after.undecodable.saturating_sub(before.undecodable);
+        self.counters.add_decoding(before, after);
         self.in_memory = self.in_memory.saturating_sub(memory) + object.memory();
         if !object.is_busy() {
             self.busy.pop_front();

@@ -1,6 +1,7 @@
 //! Receiving the objects of a session.
 
 mod breaker;
+mod decoders;
 mod discovery;
 mod evidence;
 mod flute;
@@ -157,7 +158,10 @@ pub fn receive(
     if let Known::Flute(session) = &options.known {
         return flute::receive(session, folder, options, &interface, stop, say);
     }
-    let reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
+    let mut reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
+    if let Some(threads) = decoders::Threads::start() {
+        reception.set_decoders(Box::new(threads));
+    }
     let mut running = Running::new(reception, options, stop, begin);
     if options.settings.mirror {
         running.open_record()?;

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 
-use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
-
 use super::block::Block;
+use super::decoding::{Content, DecodeJob, Decoded};
 use super::{BlockHashes, Oti};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
@@ -72,6 +71,13 @@ impl AssemblyCounters {
         };
         *counter += 1;
     }
+
+    /// Counts what decoding changed in the counters of an object.
+    pub(crate) fn add_decoding(&mut self, before: AssemblyCounters, after: AssemblyCounters) {
+        self.decoded += after.decoded.saturating_sub(before.decoded);
+        self.forged += after.forged.saturating_sub(before.forged);
+        self.undecodable += after.undecodable.saturating_sub(before.undecodable);
+    }
 }
 
 /// Reassembles a file from any symbols in any order.
@@ -90,6 +96,10 @@ pub struct Assembly<F> {
     complete: usize,
     /// Blocks that are ready, the oldest first.
     ready: VecDeque<u8>,
+    /// How many blocks are being decoded elsewhere.
+    decoding: usize,
+    /// How often all symbols were discarded.
+    round: u32,
     counters: AssemblyCounters,
 }
 
@@ -103,6 +113,8 @@ impl<F: DiskFile> Assembly<F> {
             blocks: Vec::new(),
             complete: 0,
             ready: VecDeque::new(),
+            decoding: 0,
+            round: 0,
             counters: AssemblyCounters::default(),
         };
         assembly.restart();
@@ -114,6 +126,8 @@ impl<F: DiskFile> Assembly<F> {
         self.blocks = (0..self.oti.blocks()).map(|number| new_block(&self.oti, number)).collect();
         self.complete = 0;
         self.ready.clear();
+        self.decoding = 0;
+        self.round = self.round.wrapping_add(1);
     }
 
     /// Inserts a symbol. Never panics on any input.
@@ -146,6 +160,7 @@ impl<F: DiskFile> Assembly<F> {
         };
         let is_new = |esi: u32| !block.has_source(esi) && !block.is_filled(esi);
         let fits = !block.is_complete
+            && !block.is_decoding
             && symbols.iter().all(|symbol| symbol.len() == size)
             && self.oti.position(first.block, last).1 == size
             && (first.esi()..=last).all(is_new);
@@ -234,7 +249,7 @@ impl<F: DiskFile> Assembly<F> {
         if symbol.len() != self.oti.symbol_size() {
             return Ok(SymbolOutcome::Refused);
         }
-        if block.is_complete {
+        if block.is_complete || block.is_decoding {
             return Ok(SymbolOutcome::Needless);
         }
         let outcome = if id.esi() < needed {
@@ -279,30 +294,109 @@ impl<F: DiskFile> Assembly<F> {
     /// # Errors
     /// The file's error on writing or reading.
     pub fn complete_next(&mut self) -> io::Result<Option<(u8, Attempt)>> {
+        match self.take_job()? {
+            None => Ok(None),
+            Some(job) => self.finish_job(job.run()),
+        }
+    }
+
+    /// The next block that is ready, to be decoded and verified elsewhere; [`Assembly::finish_job`] takes the result. Until then
+    /// the block takes no symbols.
+    ///
+    /// # Errors
+    /// The file's error on reading.
+    pub fn take_job(&mut self) -> io::Result<Option<DecodeJob>> {
         while let Some(number) = self.ready.pop_front() {
             let Some(block) = self.blocks.get_mut(usize::from(number)) else { continue };
             // It may have become complete by source symbols.
             if !std::mem::take(&mut block.is_ready) || block.is_complete {
                 continue;
             }
-            let attempt = match self.attempt(number) {
-                Ok(attempt) => attempt,
-                Err(error) => {
+            match self.job(number) {
+                Ok(job) => {
+                    self.decoding += 1;
                     if let Some(block) = self.blocks.get_mut(usize::from(number)) {
-                        block.is_ready = true;
+                        block.is_decoding = true;
                     }
-                    self.ready.push_front(number);
+                    return Ok(Some(job));
+                }
+                Err(error) => {
+                    self.ready_again(number);
                     return Err(error);
                 }
-            };
-            match attempt {
-                Attempt::Complete => drop(self.finish(number)),
-                Attempt::Forged => self.throw_away(number),
-                Attempt::Undecodable => {}
             }
-            return Ok(Some((number, attempt)));
         }
         Ok(None)
+    }
+
+    /// Takes the result of a job: the block, and what came of it; none if all symbols were discarded since.
+    ///
+    /// # Errors
+    /// The file's error on writing; then the block is ready again.
+    pub fn finish_job(&mut self, decoded: Decoded) -> io::Result<Option<(u8, Attempt)>> {
+        let Decoded { block: number, round, content } = decoded;
+        if round != self.round {
+            return Ok(None);
+        }
+        self.decoding = self.decoding.saturating_sub(1);
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return Ok(None) };
+        block.is_decoding = false;
+        self.counters.decoded += u64::from(matches!(content, Content::Decoded(_) | Content::Forged(true)));
+        let attempt = match content {
+            Content::Present => Attempt::Complete,
+            Content::Decoded(bytes) => {
+                let (start, _) = self.oti.position(number, 0);
+                let in_file = self.oti.length().saturating_sub(start).min(bytes.len() as u64) as usize;
+                if let Err(error) = self.file.write_at(start, bytes.get(..in_file).unwrap_or_default()) {
+                    self.ready_again(number);
+                    return Err(error);
+                }
+                Attempt::Complete
+            }
+            Content::Forged(_) => Attempt::Forged,
+            Content::Undecodable => {
+                self.counters.undecodable += 1;
+                if block.held() > self.oti.block_symbols(number) + u32::from(SURPLUS_MAX) {
+                    tracing::debug!(block = number, "repair symbols that do not fit together are dropped");
+                    block.drop_repair();
+                }
+                Attempt::Undecodable
+            }
+        };
+        match attempt {
+            Attempt::Complete => drop(self.finish(number)),
+            Attempt::Forged => self.throw_away(number),
+            Attempt::Undecodable => {}
+        }
+        Ok(Some((number, attempt)))
+    }
+
+    fn ready_again(&mut self, number: u8) {
+        if let Some(block) = self.blocks.get_mut(usize::from(number)) {
+            block.is_ready = true;
+            self.ready.push_front(number);
+        }
+    }
+
+    fn job(&self, number: u8) -> io::Result<DecodeJob> {
+        let oti = self.oti;
+        let (needed, size) = (oti.block_symbols(number), oti.symbol_size());
+        let block = self.blocks.get(usize::from(number)).ok_or(io::ErrorKind::InvalidInput)?;
+        let mut data = vec![0; needed as usize * size];
+        let (start, _) = oti.position(number, 0);
+        let in_file = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
+        self.file.read_at(start, data.get_mut(..in_file).unwrap_or_default())?;
+        Ok(DecodeJob {
+            block: number,
+            round: self.round,
+            oti,
+            hashes: self.hashes.clone(),
+            data,
+            present: block.present().to_vec(),
+            is_whole: block.source_count() >= needed,
+            repair: block.repair().collect(),
+            surplus: block.surplus().map(|(esi, symbol)| (esi, symbol.to_vec())).collect(),
+        })
     }
 
     /// Whether a block is ready.
@@ -312,7 +406,7 @@ impl<F: DiskFile> Assembly<F> {
 
     /// Whether every block is complete or ready.
     pub fn has_enough(&self) -> bool {
-        self.complete + self.ready.len() >= self.blocks.len()
+        self.complete + self.ready.len() + self.decoding >= self.blocks.len()
     }
 
     /// Drops what may be forged of a block: first its repair symbols, of which a receiver takes any that are sent, and if
@@ -326,47 +420,6 @@ impl<F: DiskFile> Assembly<F> {
         } else {
             block.drop_repair();
             block.is_doubted = true;
-        }
-    }
-
-    /// Decodes and verifies a block that has enough symbols.
-    fn attempt(&mut self, number: u8) -> io::Result<Attempt> {
-        let oti = self.oti;
-        let (needed, size) = (oti.block_symbols(number), oti.symbol_size());
-        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return Ok(Attempt::Undecodable) };
-        let mut data = vec![0; needed as usize * size];
-        let (start, _) = oti.position(number, 0);
-        let in_file = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
-        self.file.read_at(start, data.get_mut(..in_file).unwrap_or_default())?;
-        let fits = |content: &[u8]| self.hashes.fit(number, content.get(..in_file).unwrap_or_default());
-        if block.source_count() >= needed {
-            return Ok(if fits(&data) { Attempt::Complete } else { Attempt::Forged });
-        }
-        let packet =
-            |esi: u32, symbol: &[u8]| EncodingPacket::new(CoderId::new(number, esi), symbol.to_vec());
-        let at = |place: u32| data.get(place as usize * size..(place as usize + 1) * size);
-        let source = (0..needed).filter(|&esi| block.has_source(esi));
-        let source = source.filter_map(|esi| Some(packet(esi, at(esi)?)));
-        let repair = block.repair().filter_map(|(esi, place)| Some(packet(esi, at(place)?)));
-        let repair = repair.chain(block.surplus().map(|(esi, symbol)| packet(esi, symbol)));
-        let mut decoder = SourceBlockDecoder::new(number, &oti.for_coder(), data.len() as u64);
-        match decoder.decode(source.chain(repair)) {
-            Some(decoded) => {
-                self.counters.decoded += 1;
-                if !fits(&decoded) {
-                    return Ok(Attempt::Forged);
-                }
-                self.file.write_at(start, decoded.get(..in_file).unwrap_or_default())?;
-                Ok(Attempt::Complete)
-            }
-            None => {
-                self.counters.undecodable += 1;
-                if block.held() > needed + u32::from(SURPLUS_MAX) {
-                    tracing::debug!(block = number, "repair symbols that do not fit together are dropped");
-                    block.drop_repair();
-                }
-                Ok(Attempt::Undecodable)
-            }
         }
     }
 

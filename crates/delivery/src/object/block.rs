@@ -22,6 +22,8 @@ pub(super) struct Block {
     pub(super) is_complete: bool,
     /// It has enough symbols to try to complete it.
     pub(super) is_ready: bool,
+    /// It is being decoded elsewhere.
+    pub(super) is_decoding: bool,
     /// It was forged, and its repair symbols alone were thrown away.
     pub(super) is_doubted: bool,
 }
@@ -122,6 +124,11 @@ impl Block {
             self.surplus.push((esi, symbol.to_vec()));
         }
         fits
+    }
+
+    /// The source symbols that are in the file, a bit each.
+    pub(super) fn present(&self) -> &[u64] {
+        &self.present
     }
 
     /// The repair symbols in the file, with their places.

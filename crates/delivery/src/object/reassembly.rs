@@ -2,7 +2,10 @@
 
 use std::io::{self, IoSlice};
 
-use super::{Assembly, AssemblyCounters, Attempt, BlockHashes, Coding, PlainAssembly, SymbolOutcome};
+use super::{
+    Assembly, AssemblyCounters, Attempt, BlockHashes, Coding, DecodeJob, Decoded, PlainAssembly,
+    SymbolOutcome,
+};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
 
@@ -91,6 +94,28 @@ impl<F: DiskFile> Reassembly<F> {
     pub fn complete_next(&mut self) -> io::Result<Option<(u8, Attempt)>> {
         match self {
             Reassembly::Coded(assembly) => assembly.complete_next(),
+            Reassembly::Plain(_) => Ok(None),
+        }
+    }
+
+    /// The next block that has enough symbols, to be decoded and verified elsewhere.
+    ///
+    /// # Errors
+    /// The file's error on reading.
+    pub fn take_job(&mut self) -> io::Result<Option<DecodeJob>> {
+        match self {
+            Reassembly::Coded(assembly) => assembly.take_job(),
+            Reassembly::Plain(_) => Ok(None),
+        }
+    }
+
+    /// Takes the result of a job: the block, and what came of it; none if all symbols were discarded since.
+    ///
+    /// # Errors
+    /// The file's error on writing; then the block is ready again.
+    pub fn finish_job(&mut self, decoded: Decoded) -> io::Result<Option<(u8, Attempt)>> {
+        match self {
+            Reassembly::Coded(assembly) => assembly.finish_job(decoded),
             Reassembly::Plain(_) => Ok(None),
         }
     }

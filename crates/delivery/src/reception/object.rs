@@ -15,8 +15,8 @@ use crate::disk::{Disk, DiskFile, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
 use crate::object::{
-    AssemblyCounters, Attempt, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, Sha256,
-    SymbolOutcome, Toi,
+    AssemblyCounters, Attempt, BlockHashes, Coding, Content, DecodeJob, Decoded, Entry, Hasher, Reassembly,
+    Sha256, SymbolOutcome, Toi,
 };
 use crate::packet::PayloadId;
 use crate::placing::{
@@ -290,22 +290,34 @@ impl<F: DiskFile> Object<F> {
         match &mut self.state {
             State::Short(reassembly) => Ok(reassembly.complete_next()?.is_some()),
             State::Long(partial) => {
-                let Partial { reassembly, journal, .. } = &mut **partial;
-                let attempt = reassembly.complete_next()?;
-                let recorded = match (attempt, &mut *journal) {
-                    (Some((block, Attempt::Complete)), Some(record)) => record.record_block(block),
-                    (Some((_, Attempt::Forged)), Some(record)) => {
-                        record.keep_blocks(&reassembly.complete_blocks())
-                    }
-                    _ => Ok(()),
-                };
-                if recorded.is_err() {
-                    *journal = None;
-                }
+                let attempt = partial.reassembly.complete_next()?;
+                record_attempt(partial, attempt);
                 Ok(attempt.is_some())
             }
             _ => Ok(false),
         }
+    }
+
+    /// Whether a block of a long object has enough symbols.
+    pub(super) fn is_decodable(&self) -> bool {
+        matches!(&self.state, State::Long(partial) if partial.reassembly.is_ready())
+    }
+
+    /// The next block that has enough symbols, to be decoded elsewhere.
+    pub(super) fn take_job(&mut self) -> io::Result<Option<DecodeJob>> {
+        match &mut self.state {
+            State::Long(partial) => partial.reassembly.take_job(),
+            _ => Ok(None),
+        }
+    }
+
+    /// Takes a block that was decoded elsewhere.
+    pub(super) fn finish_job(&mut self, decoded: Decoded) -> io::Result<()> {
+        if let State::Long(partial) = &mut self.state {
+            let attempt = partial.reassembly.finish_job(decoded)?;
+            record_attempt(partial, attempt);
+        }
+        Ok(())
     }
 
     /// That the hash of the whole is wrong, the first few times.
@@ -572,5 +584,18 @@ fn make_folder<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
         Found::Nothing => disk.create_folder(path),
         Found::Folder => Ok(()),
         Found::File(_) | Found::Other => Err(io::ErrorKind::AlreadyExists.into()),
+    }
+}
+
+/// Records what came of decoding a block.
+fn record_attempt<F: DiskFile>(partial: &mut Partial<F>, attempt: Option<(u8, Attempt)>) {
+    let Partial { reassembly, journal, .. } = partial;
+    let recorded = match (attempt, &mut *journal) {
+        (Some((block, Attempt::Complete)), Some(record)) => record.record_block(block),
+        (Some((_, Attempt::Forged)), Some(record)) => record.keep_blocks(&reassembly.complete_blocks()),
+        _ => Ok(()),
+    };
+    if recorded.is_err() {
+        *journal = None;
     }
 }

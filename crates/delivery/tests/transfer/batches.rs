@@ -1,6 +1,9 @@
 //! Packets that are taken together give what they give one by one.
 
+use layercast_delivery::journal::Identity;
+use layercast_delivery::object::{DecodeJob, Decoded};
 use layercast_delivery::part::Part;
+use layercast_delivery::reception::Decoders;
 
 use super::*;
 
@@ -55,5 +58,64 @@ proptest! {
             let found = together.disk().files().find(|(name, _)| name == path);
             prop_assert_eq!(found.as_ref().map(|(_, found)| found), Some(bytes));
         }
+    }
+}
+
+/// Decodes blocks when their results are asked for, and some of them only when asked again.
+#[derive(Debug, Default)]
+struct Later {
+    jobs: Vec<(Identity, DecodeJob)>,
+    asked: usize,
+}
+
+impl Decoders for Later {
+    fn has_room(&self) -> bool {
+        self.jobs.len() < 2
+    }
+
+    fn begin(&mut self, of: Identity, job: DecodeJob) {
+        assert!(self.has_room());
+        self.jobs.push((of, job));
+    }
+
+    fn take(&mut self) -> Option<(Identity, Decoded)> {
+        self.asked += 1;
+        // The last that was begun is done first.
+        self.jobs.pop_if(|_| self.asked % 5 == 0).map(|(of, job)| (of, job.run()))
+    }
+
+    fn is_working(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+}
+
+#[test]
+fn blocks_that_are_decoded_elsewhere_are_those_that_are_decoded_here() {
+    for (is_signed, seed) in [(false, 1), (true, 2), (false, 3), (true, 4)] {
+        let key = SecretKey::from_seed(&[7; 32]);
+        let bytes = content(2_000_000, seed);
+        let mut source = Source::signing(1, is_signed.then(|| key.clone()));
+        source.put(&[("long", &bytes)], &[], true);
+        let keys: Arc<[_]> = if is_signed { Arc::new([key.public()]) } else { Arc::default() };
+        let mut reception = Reception::trusting(MemoryDisk::default(), ReceptionSettings::default(), keys);
+        reception.set_decoders(Box::new(Later::default()));
+        let mut random = Stream::new(seed.into(), "losses");
+        for _ in 0..40_000 {
+            let (repr, payload) = source.next(0);
+            if random.chance(0.2) {
+                continue;
+            }
+            reception.packet(&repr, &payload).unwrap();
+            // Between packets there is time for some of the work only.
+            reception.work().unwrap();
+            if !reception.needs_packets() {
+                break;
+            }
+        }
+        while reception.work().unwrap() || reception.is_decoding() {}
+        assert!(reception.is_complete(), "{:?}", reception.progress());
+        assert!(reception.counters().decoded > 5 && reception.counters().forged == 0);
+        let found = reception.disk().files().find(|(name, _)| *name == "long");
+        assert_eq!(found.unwrap().1, bytes);
     }
 }

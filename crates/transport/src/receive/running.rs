@@ -21,6 +21,8 @@ use crate::notice::Notice;
 
 /// The interval of progress reports.
 pub(super) const PROGRESS_EVERY: Duration = Duration::from_ms(500);
+/// The longest wait for packets while blocks are being decoded: what is ready is taken after that.
+const DECODED_WITHIN: Duration = Duration::from_ms(2);
 /// The maximum number of other sources that are reported.
 const STRANGERS_MAX: usize = 8;
 /// Other senders are reported while the session itself was heard within this time.
@@ -123,7 +125,11 @@ impl<'a> Running<'a> {
         let mut is_busy = false;
         loop {
             let due = self.reports.as_ref().map_or(Time::MAX, ReceptionReports::deadline);
-            let latest = if is_busy { clock.now() } else { next_progress.min(due) };
+            let latest = match (is_busy, self.reception.is_decoding()) {
+                (true, _) => clock.now(),
+                (false, true) => next_progress.min(due).min(clock.now() + DECODED_WITHIN),
+                (false, false) => next_progress.min(due),
+            };
             host.step(latest, &mut |now, packet| {
                 if let (Some(poll), Some(reports)) = (packet.repr.poll, &mut self.reports) {
                     reports.heard(poll, now);
@@ -182,7 +188,14 @@ impl<'a> Running<'a> {
     ) -> Result<Outcome, Error> {
         host.stop()?;
         let mut next_progress = Instant::now();
-        while self.reception.work().map_err(|error| self.failed(error))? {
+        loop {
+            let has_more = self.reception.work().map_err(|error| self.failed(error))?;
+            if !has_more && !self.reception.is_decoding() {
+                break;
+            }
+            if !has_more {
+                std::thread::sleep(StdDuration::from_nanos(DECODED_WITHIN.as_ns()));
+            }
             self.say_objects(say);
             self.check_limits()?;
             if Instant::now() >= next_progress {
