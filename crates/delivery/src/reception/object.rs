@@ -1,10 +1,11 @@
 //! An object at a receiver.
 
 mod package;
+mod symbols;
 
 pub(super) use package::Step;
 
-use std::io::{self, IoSlice};
+use std::io;
 
 use super::event::{ObjectError, TRIES, TRIES_MAX, is_full};
 use super::extraction::Extraction;
@@ -14,11 +15,7 @@ use super::{ReceptionEvent, ReceptionSettings};
 use crate::disk::{Disk, DiskFile, Found};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
-use crate::object::{
-    AssemblyCounters, Attempt, BlockHashes, Coding, Content, DecodeJob, Decoded, Entry, Hasher, Reassembly,
-    Sha256, SymbolOutcome, Toi,
-};
-use crate::packet::PayloadId;
+use crate::object::{AssemblyCounters, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, Sha256, Toi};
 use crate::placing::{
     Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_unpacked, remove_partial,
     unpacked_name,
@@ -241,83 +238,6 @@ impl<F: DiskFile> Object<F> {
         };
         self.state = State::Long(Box::new(partial));
         Ok(opened)
-    }
-
-    pub(super) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
-        match &mut self.state {
-            State::Short(reassembly) => reassembly.insert(id, symbol),
-            State::Long(partial) => {
-                let Partial { coding, reassembly, journal, .. } = &mut **partial;
-                let outcome = reassembly.insert(id, symbol)?;
-                // Without a record an object can be received all the same.
-                if let Some(record) = journal
-                    && record.record(id, *coding, outcome).is_err()
-                {
-                    *journal = None;
-                }
-                Ok(outcome)
-            }
-            _ => Ok(SymbolOutcome::Refused),
-        }
-    }
-
-    /// Inserts source symbols that follow each other, if they can be written together: the outcome of the last. None if they are
-    /// to be inserted one by one.
-    pub(super) fn insert_run(
-        &mut self,
-        first: PayloadId,
-        symbols: &[IoSlice<'_>],
-    ) -> io::Result<Option<SymbolOutcome>> {
-        let State::Long(partial) = &mut self.state else { return Ok(None) };
-        let Partial { coding, reassembly, journal, .. } = &mut **partial;
-        let Some(last) = reassembly.insert_run(first, symbols)? else { return Ok(None) };
-        let mut ids = (first.esi()..).zip((0..symbols.len()).rev());
-        let recorded = journal.iter_mut().try_for_each(|record| {
-            ids.try_for_each(|(esi, left)| {
-                let outcome = if left == 0 { last } else { SymbolOutcome::New };
-                let id = PayloadId::new(first.block, esi);
-                id.map_or(Ok(()), |id| record.record(id, *coding, outcome))
-            })
-        });
-        if recorded.is_err() {
-            *journal = None;
-        }
-        Ok(Some(last))
-    }
-
-    /// Decodes and verifies a block that has enough symbols. Whether there was one.
-    fn complete_block(&mut self) -> io::Result<bool> {
-        match &mut self.state {
-            State::Short(reassembly) => Ok(reassembly.complete_next()?.is_some()),
-            State::Long(partial) => {
-                let attempt = partial.reassembly.complete_next()?;
-                record_attempt(partial, attempt);
-                Ok(attempt.is_some())
-            }
-            _ => Ok(false),
-        }
-    }
-
-    /// Whether a block of a long object has enough symbols.
-    pub(super) fn is_decodable(&self) -> bool {
-        matches!(&self.state, State::Long(partial) if partial.reassembly.is_ready())
-    }
-
-    /// The next block that has enough symbols, to be decoded elsewhere.
-    pub(super) fn take_job(&mut self) -> io::Result<Option<DecodeJob>> {
-        match &mut self.state {
-            State::Long(partial) => partial.reassembly.take_job(),
-            _ => Ok(None),
-        }
-    }
-
-    /// Takes a block that was decoded elsewhere.
-    pub(super) fn finish_job(&mut self, decoded: Decoded) -> io::Result<()> {
-        if let State::Long(partial) = &mut self.state {
-            let attempt = partial.reassembly.finish_job(decoded)?;
-            record_attempt(partial, attempt);
-        }
-        Ok(())
     }
 
     /// That the hash of the whole is wrong, the first few times.
@@ -584,18 +504,5 @@ fn make_folder<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
         Found::Nothing => disk.create_folder(path),
         Found::Folder => Ok(()),
         Found::File(_) | Found::Other => Err(io::ErrorKind::AlreadyExists.into()),
-    }
-}
-
-/// Records what came of decoding a block.
-fn record_attempt<F: DiskFile>(partial: &mut Partial<F>, attempt: Option<(u8, Attempt)>) {
-    let Partial { reassembly, journal, .. } = partial;
-    let recorded = match (attempt, &mut *journal) {
-        (Some((block, Attempt::Complete)), Some(record)) => record.record_block(block),
-        (Some((_, Attempt::Forged)), Some(record)) => record.keep_blocks(&reassembly.complete_blocks()),
-        _ => Ok(()),
-    };
-    if recorded.is_err() {
-        *journal = None;
     }
 }

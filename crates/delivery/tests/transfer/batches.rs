@@ -81,7 +81,7 @@ impl Decoders for Later {
     fn take(&mut self) -> Option<(Identity, Decoded)> {
         self.asked += 1;
         // The last that was begun is done first.
-        self.jobs.pop_if(|_| self.asked % 5 == 0).map(|(of, job)| (of, job.run()))
+        self.jobs.pop_if(|_| self.asked.is_multiple_of(5)).map(|(of, job)| (of, job.run()))
     }
 
     fn is_working(&self) -> bool {
