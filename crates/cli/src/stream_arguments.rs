@@ -8,7 +8,13 @@ use layercast_core::units::{Duration, Size};
 /// How inputs are divided into units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum UnitSize {
-    Fixed(Size),
+    Fixed(
+        #[cfg_attr(
+            not(all(feature = "transport", target_os = "linux")),
+            allow(dead_code, reason = "only the transport sends")
+        )]
+        Size,
+    ),
     /// Each is preceded by its length.
     Length,
 }
