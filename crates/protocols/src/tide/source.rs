@@ -334,6 +334,7 @@ mod tests {
         let top = usize::from(waves.active_waves());
         assert!(sent > 195_000, "{sent} packets in 20 s");
         assert!(skipped[top] > 10_000, "{skipped:?}");
-        assert!(skipped[..top - 2].iter().all(|&count| count == 0), "{skipped:?}");
+        // A burst may cost some waves below the highest, and never those of receivers at half of the rate.
+        assert!(skipped[..3 * top / 4].iter().all(|&count| count == 0), "{skipped:?}");
     }
 }
