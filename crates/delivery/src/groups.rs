@@ -3,8 +3,7 @@
 use core::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::address::{higher, is_source_specific, is_usable_group, lower};
-use crate::announce::sap::announcement_group;
+use crate::address::{higher, is_source_specific, is_usable_group, lower, scope};
 
 /// The groups of a session's channels, from the base layer's on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +41,7 @@ impl GroupRange {
         };
         let free = SocketAddr::new(aligned, self.first.port());
         let is_whole = scoped(free.ip(), channels).is_ok();
-        (is_whole && announcement_group(aligned) == announcement_group(self.first.ip())).then_some(free)
+        (is_whole && region(aligned) == region(self.first.ip())).then_some(free)
     }
 }
 
@@ -55,6 +54,18 @@ impl fmt::Display for GroupRange {
     }
 }
 
+/// The scope of a group: that of IPv6 (RFC 7346), and for IPv4 local, the organisation's, or global (RFC 2365).
+fn region(group: IpAddr) -> u8 {
+    match group {
+        IpAddr::V4(group) => match group.octets() {
+            [239, 252..=255, ..] => 3,
+            [239, ..] => 8,
+            _ => 14,
+        },
+        IpAddr::V6(group) => scope(group),
+    }
+}
+
 /// Checks that all groups of a session are multicast addresses of one scope, which a session may use.
 ///
 /// # Errors
@@ -63,7 +74,7 @@ pub fn scoped(first: IpAddr, channels: u16) -> Result<(), Option<IpAddr>> {
     let count = channels.max(1) - 1;
     let is_like = |other: IpAddr| {
         is_usable_group(other)
-            && announcement_group(other) == announcement_group(first)
+            && region(other) == region(first)
             && is_source_specific(other) == is_source_specific(first)
     };
     if !is_usable_group(first) {
