@@ -1,7 +1,7 @@
 # Hardships for whole programs; docs/trials.md has what they show. As root, since networks are emulated.
 # TRIALS_OPTIONS is added to the options of a trial: `layercast-trials NAME --help`.
 
-.PHONY: trials-program trials trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder peers
+.PHONY: trials-program trials trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder trial-links trial-crowd peers
 
 TRIALS = $(TARGET)/release/layercast-trials
 TRIAL = $(TRIALS) $(1) --out $(OUT)/trials $(TRIALS_OPTIONS)
@@ -10,7 +10,7 @@ NORM_FILE := $(abspath $(TARGET))/norm-file
 trials-program: build
 	$(CARGO) build --release --locked --package layercast-trials
 
-trials: trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder ## All trials of docs/trials.md (an hour, as root)
+trials: trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder trial-links trial-crowd ## All trials of docs/trials.md (an hour, as root)
 
 trial-hostile: trials-program ## A million hostile packets while a file is sent (4 minutes)
 	$(call TRIAL,hostile)
@@ -36,6 +36,14 @@ trial-small: trials-program ## 10,000 small files without loss and at 5 % loss (
 FOLDER ?= --files 50 --length 100000000 --layers 4,8,16,32,64,128 --within 900 --progress 0.3
 trial-folder: trials-program ## A folder of 5 GB to receivers of 5 and 500 Mbit/s at once; needs 15 GB of disk (20 minutes)
 	$(call TRIAL,losses) --name folder $(FOLDER) --links 5,500 --loss 0 --rtt 10
+
+# A slower machine needs less: LINKS='--to "200 Mbit/s" --length 100000000 --report-only'.
+LINKS ?=
+trial-links: trials-program ## Receivers behind 5, 20, 100 Mbit/s and an unshaped link, with Tide (40 minutes)
+	$(call TRIAL,links) $(LINKS)
+
+trial-crowd: trials-program ## 200 receivers, one very slow, one that comes and goes (6 minutes)
+	$(call TRIAL,crowd) $(CROWD)
 
 peers: trials-program ## The same faults for UFTP, NORM and udpcast, in the same networks (15 minutes); those that are missing are skipped
 	@if [ -f /usr/include/normApi.h ] && command -v g++ >/dev/null 2>&1; then \

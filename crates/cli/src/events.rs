@@ -25,6 +25,10 @@ const SLOWEST: usize = 20;
 #[derive(Debug)]
 pub(crate) struct Line(String);
 
+fn milliseconds(time: layercast_core::units::Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
 impl Line {
     /// Begins an event at a time after the start of the program, and of the day (seconds since 1970).
     pub(crate) fn new(event: &str, elapsed: Duration, unix: Duration) -> Line {
@@ -62,11 +66,9 @@ impl Line {
     }
 
     fn session(self, session: &Session) -> Line {
-        let rates: Vec<String> = session
-            .layers
-            .layers()
-            .map(|layer| session.layers.cumulative(layer).as_bps().to_string())
-            .collect();
+        let levels = session.levels();
+        let rate = |layer| levels.cumulative(layer).as_bps().round().to_string();
+        let rates: Vec<String> = levels.layers().map(rate).collect();
         self.text("protocol", &session.protocol)
             .text("source", &session.source.to_string())
             .text("group", &session.group.to_string())
@@ -196,6 +198,10 @@ impl Line {
             .count("packets_marked", counters.marked)
             .count("loss_events", counters.loss_events)
             .count("level_changes", counters.level_changes)
+            .count("leaves_watched", counters.leaves.watched)
+            .count("leaves_endless", counters.leaves.endless)
+            .number_if("leave_ms", counters.leaves.last.map(milliseconds))
+            .number_if("leave_longest_ms", counters.leaves.longest.map(milliseconds))
     }
 
     /// `end` of a source.

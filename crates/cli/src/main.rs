@@ -38,6 +38,8 @@ mod finding;
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod layering;
 mod list;
 mod log;
 #[cfg(all(feature = "transport", target_os = "linux"))]

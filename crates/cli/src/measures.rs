@@ -29,7 +29,7 @@ pub(crate) struct Known {
 impl Known {
     /// Sets the session.
     pub(crate) fn session(&mut self, session: &Session) {
-        self.layers = session.layers.count();
+        self.layers = session.levels().count();
         self.labels = vec![
             ("protocol", session.protocol.clone()),
             ("source", session.source.to_string()),
@@ -49,7 +49,11 @@ impl Known {
     }
 
     fn estimates(&self, page: &mut Page, estimates: &Estimates) {
-        page.gauge("layers", "Layers of the session.", Some(f64::from(self.layers)));
+        page.gauge(
+            "layers",
+            "Levels that a receiver may have, one for each layer or wave.",
+            Some(f64::from(self.layers)),
+        );
         let level = Some(f64::from(estimates.level.as_number()));
         page.gauge("level", "The highest layer taken, from 0; -1 for none.", level);
         let rate = match estimates.smoothed_rate {
@@ -131,6 +135,17 @@ impl Known {
         page.counter("failed_joins_total", "Joins that the system refused.", counters.failed_joins);
         page.counter("level_changes_total", "Changes of level.", counters.level_changes);
         page.counter("loss_events_total", "Loss events.", counters.loss_events);
+        let leaves = &counters.leaves;
+        page.counter("leaves_watched_total", "Leaves after which the link was watched.", leaves.watched);
+        page.counter(
+            "leaves_endless_total",
+            "Leaves after which packets came for ten seconds and more.",
+            leaves.endless,
+        );
+        let seconds = |time: layercast_core::units::Duration| time.as_secs_f64();
+        let last = "How long after the last leave packets of its group came.";
+        page.gauge("leave_seconds", last, leaves.last.map(seconds));
+        page.gauge("leave_longest_seconds", "The longest of these times.", leaves.longest.map(seconds));
         let symbols = [
             ("useful", progress.assembly.useful),
             ("needless", progress.assembly.needless),

@@ -114,7 +114,7 @@ impl Facts {
         let description = &entry.description;
         match description.session_text().ok().and_then(|text| text.parse::<Session>().ok()) {
             Some(session) => Facts {
-                layers: session.layers.count().into(),
+                layers: session.levels().count().into(),
                 top_bps: Some(session.layers.top_rate().as_bps()),
                 protocol: Some(session.protocol),
             },

@@ -9,7 +9,6 @@ use std::time::{Duration as StdDuration, Instant};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::layers::Scheme;
 use layercast_core::units::Duration;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::security::key_file::KeyFile;
@@ -23,6 +22,7 @@ use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
 use crate::finding::{self, Sought};
+use crate::layering;
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
@@ -103,20 +103,15 @@ pub(crate) fn status<T>(outcome: &Result<T, Error>) -> u8 {
 
 /// The options of a transmission.
 pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
-    let mut protocol = receive::deployed(&arguments.protocol).ok_or_else(|| {
+    let mut protocol = receive::deployed(arguments.control()).ok_or_else(|| {
         let known = registry::NAMES.join(", ");
-        Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
+        Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.control()))
     })?;
-    set_options(&mut protocol, &arguments.options).map_err(failure)?;
-    // A stream has a layer for each input.
-    let inputs = u16::try_from(arguments.paths.len()).unwrap_or(u16::MAX);
-    let count = if arguments.stream.stream { inputs } else { arguments.layers };
-    let (base, factor) = (arguments.base, arguments.factor);
-    let scheme = match arguments.rates.is_empty() {
-        true => Scheme::Multiplicative { base, factor, count },
-        false => Scheme::Explicit { rates: arguments.rates.clone() },
+    let layers = match arguments.stream.stream {
+        true => layering::stream_table(&arguments.layering, arguments.paths.len())?,
+        false => layering::table(&arguments.layering, &mut protocol, arguments.packet)?,
     };
-    let layers = scheme.table().map_err(|error| Failure::Input(format!("error: {error}")))?;
+    set_options(&mut protocol, &arguments.options).map_err(failure)?;
     let ends = Ends {
         after: arguments.after.map(duration),
         rounds: arguments.rounds,
@@ -197,13 +192,6 @@ fn announce(
     if arguments.watching.json {
         return Ok(());
     }
-    let (top, peak) = (session.layers.top_rate(), needs.peak_rate(&session.plan()));
-    let more = match session.channels.saturating_sub(session.layers.count()) {
-        further if peak.as_bps() > top.as_bps() * 1.01 => {
-            format!(", with {further} further channels up to {} in all", rounded(peak.as_bps()))
-        }
-        _ => String::new(),
-    };
     let limit = match needs.most_receivers() {
         Some(1) => format!(", to one receiver: {} serves no more", session.protocol),
         Some(most) => format!(", to at most {most} receivers"),
@@ -215,9 +203,9 @@ fn announce(
         several => format!("{objects} files in {} paths", several.len()),
     };
     print(&format!(
-        "Sending {what} to {} in {} layers of up to {top}{more}{limit}, {}\n",
+        "Sending {what} to {} by {}{limit}, {}\n",
         session.group,
-        session.layers.count(),
+        layering::summary(session, needs),
         until(&options.ends),
     ))
 }

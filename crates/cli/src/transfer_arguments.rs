@@ -23,29 +23,17 @@ pub(crate) struct Send {
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
 
-    /// The rate of the base layer
-    #[arg(long, value_name = "RATE", default_value = "128 kbit/s")]
-    pub(crate) base: Rate,
-
-    /// Ratio of each cumulative rate to the one below
-    #[arg(long, value_name = "FACTOR", default_value_t = 2.0)]
-    pub(crate) factor: f64,
-
-    /// Number of layers; 1 for webrc, which derives its own layers from its rate
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=32))]
-    pub(crate) layers: u16,
-
-    /// The cumulative rates of all layers, instead of base rate, factor and number
-    #[arg(long, value_name = "R0,R1,...", value_delimiter = ',', conflicts_with_all = ["base", "factor", "layers"])]
-    pub(crate) rates: Vec<Rate>,
+    #[command(flatten)]
+    pub(crate) layering: Layering,
 
     /// Packet size, including all headers
     #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
     pub(crate) packet: Size,
 
-    /// The congestion control; `layercast list --protocols` names all
-    #[arg(long, value_name = "NAME", default_value = "elm")]
-    pub(crate) protocol: String,
+    /// The congestion control; `layercast list --protocols` names all [default: tide; elm with --stream, since streams need
+    /// layers whose rates stay]
+    #[arg(long, alias = "protocol", value_name = "NAME")]
+    pub(crate) control: Option<String>,
 
     /// Time to live of packets: the maximum number of hops
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(1..))]
@@ -127,6 +115,43 @@ pub(crate) struct Send {
     /// Do not show progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+impl Send {
+    /// The name of the congestion control.
+    pub(crate) fn control(&self) -> &str {
+        let default = if self.stream.stream { "elm" } else { "tide" };
+        self.control.as_deref().unwrap_or(default)
+    }
+}
+
+/// The rates of a session: the lowest and the highest, or each layer's.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Layering {
+    /// The rate below which no receiver falls, less than that of the slowest path [default: 128 kbit/s]
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["base", "factor", "layers", "rates"])]
+    pub(crate) from: Option<Rate>,
+
+    /// The rate that no receiver exceeds; all layers together are sent at it [default: 100 Mbit/s]
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["base", "factor", "layers", "rates"])]
+    pub(crate) to: Option<Rate>,
+
+    /// The rate of the base layer, where layers are given one by one [default: 128 kbit/s]
+    #[arg(long, value_name = "RATE")]
+    pub(crate) base: Option<Rate>,
+
+    /// Ratio of each cumulative rate to the one below, where layers are given one by one [default: 2]
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) factor: Option<f64>,
+
+    /// Number of layers, where they are given one by one [default: 7]; protocols with waves take the first rate and the
+    /// last, webrc the last alone
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
+    pub(crate) layers: Option<u16>,
+
+    /// The cumulative rates of all layers
+    #[arg(long, value_name = "R0,R1,...", value_delimiter = ',', conflicts_with_all = ["base", "factor", "layers"])]
+    pub(crate) rates: Vec<Rate>,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use layercast_core::contract::{Cause, Estimates, TraceEvent};
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Level, Rate, RateEstimate};
 use layercast_delivery::session::Session;
-use layercast_transport::host::ReceiverNote;
+use layercast_transport::host::{LeaveCounters, ReceiverNote};
 use layercast_transport::receive::ReceiveProgress;
 
 /// How many decisions are shown.
@@ -17,6 +17,7 @@ const DECISIONS: usize = 3;
 /// What is known besides the progress.
 #[derive(Debug, Default)]
 pub(crate) struct View {
+    /// The rates of the levels.
     layers: Option<LayerTable>,
     decisions: VecDeque<String>,
 }
@@ -24,7 +25,7 @@ pub(crate) struct View {
 impl View {
     /// Sets the session.
     pub(crate) fn session(&mut self, session: &Session) {
-        self.layers = Some(session.layers.clone());
+        self.layers = Some(session.levels());
     }
 
     /// Adds a decision, if this is one.
@@ -64,7 +65,7 @@ impl View {
             estimates.rtt.map_or("unknown".to_owned(), |rtt| format!("{:.0} ms", rtt.as_secs_f64() * 1e3));
         let mut text = format!(
             "{} of {} files, about {:.0} s left\nlevel {} [{bar}]{}, {} in, fair {}\n\
-             packets lost {}, loss event rate {}, round-trip time {rtt}",
+             packets lost {}, loss event rate {}, round-trip time {rtt}{}",
             objects.complete + objects.failed,
             objects.objects,
             left_s(progress),
@@ -74,6 +75,7 @@ impl View {
             fair(estimates),
             percent(progress.packets_lost),
             percent(estimates.loss),
+            leaves(&progress.counters.leaves),
         );
         for decision in &self.decisions {
             let _ = write!(text, "\n{decision}");
@@ -100,6 +102,14 @@ pub(crate) fn fair(estimates: &Estimates) -> String {
         RateEstimate::Unbounded => "unbounded".to_owned(),
         RateEstimate::Unknown => "unknown".to_owned(),
     }
+}
+
+/// How long leaves take, where that is known.
+fn leaves(counters: &LeaveCounters) -> String {
+    let Some(longest) = counters.longest else { return String::new() };
+    let last = counters.last.unwrap_or(longest);
+    let ms = |time: layercast_core::units::Duration| time.as_secs_f64() * 1e3;
+    format!("\nleaves take {:.0} ms, {:.0} ms at most of {}", ms(last), ms(longest), counters.watched)
 }
 
 /// A share as text.

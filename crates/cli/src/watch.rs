@@ -188,10 +188,10 @@ impl Watch {
     pub(crate) fn log_session(&self, bar: &ProgressBar, quiet: bool, session: &Session) {
         if !quiet && !self.json && bar.is_hidden() {
             complain(&format!(
-                "{:.0} s: found a session of {} in {} layers of up to {}, from {}",
+                "{:.0} s: found a session of {} in {} levels of up to {}, from {}",
                 self.begin.elapsed().as_secs_f64(),
                 session.protocol,
-                session.layers.count(),
+                session.levels().count(),
                 session.layers.top_rate(),
                 session.source,
             ));
@@ -268,7 +268,7 @@ impl Trace {
 }
 
 fn of_session(session: &Session, began: Duration) -> Note {
-    Note::session(&session.protocol, &session.layers, Some(began.as_secs_f64()))
+    Note::session(&session.protocol, &session.levels(), Some(began.as_secs_f64()))
 }
 
 fn of_progress(progress: &ReceiveProgress) -> Note {

@@ -18,11 +18,12 @@ pub use list::{numbers_differ, reorder};
 pub use union::{Either, Union};
 
 use crate::contract::{Endpoint, Estimates, GaugeSpec, Header, Host, Input};
+use crate::layers::{LayerError, LayerTable};
 use crate::lct::LctFields;
 use crate::option::{OptionError, OptionSpec, RawValue};
 use crate::session::{Requirements, SessionPlan};
 use crate::stream::Stream;
-use crate::units::{Channel, Layer, Time};
+use crate::units::{Channel, Layer, Rate, Size, Time};
 use crate::wire::{MAX_REPORT, WireNumbers};
 
 /// A set of protocols: the types that a host needs to carry any of them.
@@ -84,6 +85,12 @@ pub trait AnyProtocol: Clone + Debug + PartialEq + Send + Sync + Sized + 'static
 
     /// Changes defaults to those for real networks: see [`Requirements::deploy`].
     fn deploy(&mut self);
+
+    /// The layers of a session whose receivers get rates between these: see [`Requirements::span`].
+    ///
+    /// # Errors
+    /// As [`Requirements::span`].
+    fn span(&mut self, from: Rate, to: Rate, packet: Size) -> Result<LayerTable, LayerError>;
 
     /// Makes the source of a session.
     fn source(&self, plan: SessionPlan, stream: Stream) -> <Self::Family as Family>::Source;

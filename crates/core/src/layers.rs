@@ -44,6 +44,13 @@ pub enum LayerError {
     },
     /// The factor of a multiplicative scheme is not above 1 and finite.
     Factor,
+    /// The lowest rate is above the highest.
+    Span {
+        /// The lowest.
+        from: Rate,
+        /// The highest.
+        to: Rate,
+    },
 }
 
 impl fmt::Display for LayerError {
@@ -58,6 +65,7 @@ impl fmt::Display for LayerError {
                 write!(f, "the cumulative rate of layer {} must be above that of the layer below", layer.0)
             }
             LayerError::Factor => write!(f, "the factor between layers must be above 1"),
+            LayerError::Span { from, to } => write!(f, "the lowest rate, {from}, is above the highest, {to}"),
         }
     }
 }

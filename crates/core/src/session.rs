@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-use crate::layers::LayerTable;
-use crate::units::{Rate, Size};
+use crate::layers::{LayerError, LayerTable};
+use crate::units::{Level, Rate, Size};
 
 /// The plan of a session: its layers and its packet size.
 #[derive(Clone, Debug)]
@@ -59,6 +59,37 @@ pub trait Requirements {
     /// rates of waves fall.
     fn has_static_layers(&self) -> bool {
         true
+    }
+
+    /// How many levels a receiver may have, besides that of none: one for each layer, unless the protocol makes layers of
+    /// its own out of the rates of the plan.
+    fn levels(&self, plan: &SessionPlan) -> u16 {
+        plan.layers.count()
+    }
+
+    /// The rate that a receiver at this level is sent, on average.
+    fn level_rate(&self, plan: &SessionPlan, level: Level) -> Rate {
+        plan.layers.rate_of(level)
+    }
+
+    /// Sets the options that depend on the lowest and the highest rate of a receiver, and returns the layers of a plan
+    /// that has both: [`LayerTable::spanning`], or [`LayerTable::doubling_to`] if the protocol takes no other; the highest
+    /// rate alone where the source decides on one rate for all; and what the protocol needs where it makes layers of its
+    /// own.
+    ///
+    /// # Errors
+    /// If the rates are not positive or not in order.
+    fn span(&mut self, from: Rate, to: Rate, packet: Size) -> Result<LayerTable, LayerError> {
+        match self.character().rates {
+            Rates::One | Rates::Constant => LayerTable::between(to, to),
+            Rates::Layers => {
+                let plan = SessionPlan { layers: LayerTable::spanning(from, to)?, packet_size: packet };
+                match self.check(&plan) {
+                    Ok(()) => Ok(plan.layers),
+                    Err(_) => LayerTable::doubling_to(from, to),
+                }
+            }
+        }
     }
 
     /// How many receivers a session may have; none for any number.

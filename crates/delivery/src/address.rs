@@ -42,3 +42,15 @@ pub(crate) fn higher(address: IpAddr, count: u16) -> Option<IpAddr> {
         }
     }
 }
+
+/// The address `count` lower, if there is one.
+pub(crate) fn lower(address: IpAddr, count: u16) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(address) => {
+            u32::from(address).checked_sub(count.into()).map(|bits| Ipv4Addr::from(bits).into())
+        }
+        IpAddr::V6(address) => {
+            u128::from(address).checked_sub(count.into()).map(|bits| Ipv6Addr::from(bits).into())
+        }
+    }
+}

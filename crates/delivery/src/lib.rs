@@ -12,6 +12,7 @@ pub mod carousel;
 pub mod catalogue;
 pub mod disk;
 pub mod follow;
+pub mod groups;
 pub mod journal;
 pub mod listing;
 pub mod memory;

@@ -33,12 +33,13 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::option::RawValue;
 use layercast_core::session::{PlanError, SessionPlan};
-use layercast_core::units::{Channel, Rate, Size};
+use layercast_core::units::{Channel, Level, Rate, Size};
 use layercast_protocols::registry::{self, Protocol};
 use toml_edit::{Document, Item, Table, Value};
 
 use crate::address::higher;
 pub use crate::address::is_usable_group;
+use crate::groups::{GroupRange, scoped};
 
 /// The maximum number of channels of a session.
 pub const MAX_CHANNELS: u16 = 1024;
@@ -94,6 +95,15 @@ pub enum SessionError {
     Layers(LayerError),
     /// Not all groups are multicast addresses that a session may use.
     Group(IpAddr),
+    /// The groups do not all have the scope of the first one.
+    Scope {
+        /// The first.
+        group: IpAddr,
+        /// How many groups the session needs.
+        channels: u16,
+        /// The highest address from which on so many groups have this scope.
+        highest: IpAddr,
+    },
     /// The size of packets is not in [`PACKET_BYTES`].
     Packet(i64),
     /// The protocol needs another number of channels, or there are more than [`MAX_CHANNELS`].
@@ -127,8 +137,13 @@ impl fmt::Display for SessionError {
             SessionError::Layers(error) => write!(f, "{error}"),
             SessionError::Group(group) => write!(
                 f,
-                "{group} is not a multicast group for a session, or one of the layers above would not be: \
-                 use one from 224.0.1.0 to 239.255.255.255, or ff03:: to fffe::, and not of one link"
+                "{group} is not a multicast group for a session: use one from 224.0.1.0 to 239.255.255.255, or ff03:: to \
+                 fffe::, and not of one link"
+            ),
+            SessionError::Scope { group, channels, highest } => write!(
+                f,
+                "the session needs {channels} groups, and of those from {group} on the last are not in its scope: use \
+                 {highest} or a lower address as the group"
             ),
             SessionError::Packet(bytes) => write!(
                 f,
@@ -178,9 +193,12 @@ impl Session {
     /// # Errors
     /// What is invalid.
     pub fn check(&self) -> Result<(), SessionError> {
-        let last = higher(self.group.ip(), self.channels.max(1) - 1);
-        if !is_usable_group(self.group.ip()) || !last.is_some_and(is_usable_group) {
-            return Err(SessionError::Group(self.group.ip()));
+        if let Err(highest) = scoped(self.group.ip(), self.channels) {
+            let (group, channels) = (self.group.ip(), self.channels);
+            return Err(match highest {
+                Some(highest) => SessionError::Scope { group, channels, highest },
+                None => SessionError::Group(group),
+            });
         }
         if self.source.is_ipv4() != self.group.is_ipv4() {
             return Err(SessionError::Key("source"));
@@ -250,6 +268,11 @@ impl Session {
         Some(SocketAddr::new(group, self.group.port()))
     }
 
+    /// The groups of all channels.
+    pub fn groups(&self) -> Option<GroupRange> {
+        GroupRange::new(self.group, self.channels)
+    }
+
     /// The bytes of the headers of IP and UDP in each packet.
     pub fn ip_udp_bytes(&self) -> u32 {
         ip_udp_bytes(self.group.ip())
@@ -265,6 +288,17 @@ impl Session {
     pub fn stream_symbol_size(&self) -> u16 {
         let tag = if self.group_key.is_some() { AUTH_BYTES as u32 } else { 0 };
         stream::symbol_size(self.packet, self.ip_udp_bytes() + tag)
+    }
+
+    /// The rates of a receiver's levels, on average: those of the layers, unless the protocol makes layers of its own.
+    pub fn levels(&self) -> LayerTable {
+        let protocol = Protocol::named(&self.protocol).and_then(|protocol| self.agree(protocol).ok());
+        let of = |protocol: Protocol| {
+            let (needs, plan) = (protocol.requirements(), self.plan());
+            let rate = |count| needs.level_rate(&plan, Level::from_count(count));
+            LayerTable::from_cumulative((1..=needs.levels(&plan)).map(rate)).ok()
+        };
+        protocol.and_then(of).unwrap_or_else(|| self.layers.clone())
     }
 
     /// The session plan for the endpoints of the protocol.

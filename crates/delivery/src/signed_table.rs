@@ -112,7 +112,10 @@ mod tests {
             prop_assert!(verified(&xml[..cut.index(xml.len())], &keys, 1, 1).is_err());
             let at = at.index(xml.len());
             xml[at] ^= flip;
-            prop_assert!(verified(&xml, &keys, 1, 1).is_err());
+            // A space within the instruction may become another white space: the document stays what it was.
+            if let Ok(document) = verified(&xml, &keys, 1, 1) {
+                prop_assert_eq!(document.strip_suffix(b"\n"), Some(DOCUMENT.as_bytes()));
+            }
         }
 
         #[test]

@@ -3,11 +3,12 @@
 
 use layercast_core::contract::{Action, Ecn, Endpoint, Estimates, GaugeSpec, Header, Host, Input};
 use layercast_core::family::{AnyHeader, AnyProtocol, Family, Receivers, reorder};
+use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::lct::LctFields;
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
 use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Layer, Time};
+use layercast_core::units::{Channel, Layer, Rate, Size, Time};
 use layercast_core::wire::{MAX_REPORT, WireNumbers};
 
 /// A host, by its number.
@@ -271,6 +272,10 @@ impl AnyProtocol for ForeignProtocol {
     }
 
     fn deploy(&mut self) {}
+
+    fn span(&mut self, from: Rate, to: Rate, _packet: Size) -> Result<LayerTable, LayerError> {
+        LayerTable::spanning(from, to)
+    }
 
     fn source(&self, _plan: SessionPlan, _stream: Stream) -> Outsider {
         Outsider

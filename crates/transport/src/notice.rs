@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use layercast_core::units::Rate;
 use layercast_delivery::announce::flute::FluteSession;
+use layercast_delivery::groups::GroupRange;
 
 /// Something that does not end a transfer, in words for the operator. Each is given once, not for every packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,21 @@ pub enum Notice {
         /// Whether they are packets of this transport.
         is_ours: bool,
     },
+    /// Another session uses some of a source's groups.
+    SharedGroups {
+        /// Its name, where it was announced.
+        name: String,
+        /// Who announced it.
+        from: IpAddr,
+        /// Its groups.
+        groups: GroupRange,
+        /// The groups of the source's own session.
+        own: GroupRange,
+        /// A group from which on there is space.
+        free: Option<SocketAddr>,
+    },
+    /// Packets of groups that a receiver has left do not stop.
+    LeavesWithoutEffect,
     /// A receiver sees packets of another session on one of its groups.
     OtherSession {
         /// Where they come from.
@@ -147,6 +163,8 @@ impl Notice {
     pub fn name(&self) -> &'static str {
         match self {
             Notice::OtherSender { .. } => "other_sender",
+            Notice::SharedGroups { .. } => "shared_groups",
+            Notice::LeavesWithoutEffect => "leaves_without_effect",
             Notice::OtherSession { .. } => "other_session",
             Notice::TurnedAway { .. } => "turned_away",
             Notice::UplinkDown { .. } => "uplink_down",
@@ -195,6 +213,20 @@ impl fmt::Display for Notice {
                 "another program, at {from}, sends to the group {group}: use another --group, so that receivers need \
                  not carry its packets"
             ),
+            Notice::SharedGroups { name, from, groups, own, free } => {
+                write!(
+                    f,
+                    "the session `{name}` of {from} is announced on {groups}, and this one is sent to {own}: receivers of \
+                     one get packets of both; give one of them another --group"
+                )?;
+                free.map_or(Ok(()), |free| write!(f, ", such as {free}"))
+            }
+            Notice::LeavesWithoutEffect => write!(
+                f,
+                "packets of groups that were left still arrive after ten seconds: no switch or router takes leaves (IGMP \
+                 snooping with a querier), or another receiver behind the same link holds them; layers that are left go \
+                 on to take capacity"
+            ),
             Notice::OtherSession { from, group, source } if from == source => write!(
                 f,
                 "packets of another session of {from} arrive: the source was restarted, or sends twice to {group} \
@@ -209,7 +241,7 @@ impl fmt::Display for Notice {
             Notice::TurnedAway { receiver, protocol, most } => write!(
                 f,
                 "turned away a receiver, {receiver}: {protocol} serves {most} at a time; use a protocol for many, \
-                 such as elm"
+                 such as tide"
             ),
             Notice::UplinkDown { reason, patience } => write!(
                 f,
@@ -228,7 +260,7 @@ impl fmt::Display for Notice {
             Notice::BaseTooFast { base, arriving, lost } => write!(
                 f,
                 "the base layer, {base}, is faster than this path: {:.0} % of its packets are lost, {arriving} \
-                 arrive; ask the sender for a lower --base",
+                 arrive; ask the sender for a lower --from",
                 lost * 100.0
             ),
             Notice::TableRejected { from, reason } => {
@@ -243,7 +275,7 @@ impl fmt::Display for Notice {
             Notice::Overloaded { pause } => write!(
                 f,
                 "the path loses most of the base layer, to which there is no lower level: leaving the session for {} \
-                 s, to make room for others (a circuit breaker); ask the sender for a lower --base",
+                 s, to make room for others (a circuit breaker); ask the sender for a lower --from",
                 pause.as_secs()
             ),
             Notice::Withdrawn { path, vanished } => write!(

@@ -47,7 +47,7 @@ pub use files::Files;
 
 use follow::Follower;
 use lateness::Lateness;
-use neighbours::Neighbours;
+use neighbours::{Before, Neighbours};
 use state::Saved;
 use writer::Writer;
 
@@ -214,6 +214,8 @@ pub fn send(
         numbers.salt.get_or_insert_with(new_salt);
     }
     let session = description(options, interface.address, numbers.salt.filter(|_| options.encrypts))?;
+    raise_file_limit();
+    let before = Before::open(&interface, &session);
     let signed = options.key.is_some().then(|| session.symbol_size());
     let found = files::find(paths, &saved, signed, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
@@ -221,7 +223,6 @@ pub fn send(
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
     let bytes = found.iter().map(|(one, _)| one.length()).sum();
     let folder = options.packs.then(|| packages_folder(options.state.as_deref()));
-    raise_file_limit();
     let mut files = Files::new(
         &found,
         host.session(),
@@ -252,6 +253,7 @@ pub fn send(
     say(&SendEvent::Ready(host.session(), files.objects(), &described));
 
     let clock = host.clock();
+    before.finish(&clock, say);
     let mut announcing = announce(&interface, &described, options, clock.now(), seed, say);
     let begin = clock.now();
     let mut completed = Completed::default();

@@ -114,7 +114,7 @@ fn a_base_layer_above_the_link_is_named_with_the_share_that_is_lost() {
     let source = lab.start("source", &format!("send {} 4000 2 2", file.display()), &temp.0.join("send.log"));
     let receiver = receiver(&lab, &temp, 0, "one");
     let notice = line_with(&receiver.log, "is faster than this path", Duration::from_secs(60));
-    assert!(notice.contains("the base layer, 4 Mbit/s") && notice.contains("--base"), "{notice}");
+    assert!(notice.contains("the base layer, 4 Mbit/s") && notice.contains("--from"), "{notice}");
     let lost = notice.split(" % of its packets").next().and_then(|start| start.rsplit(' ').next()).unwrap();
     // The link carries 1.9 of 4 Mbit/s. A source that the machine delays sends less, and then less is lost; a notice
     // comes from a quarter below the nominal rate on, which leaves a third.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::hostile::{Hostile, Kind};
@@ -31,6 +31,7 @@ pub fn sender(place: &Place) -> Result<UdpSocket> {
     Ok(match place {
         Place::Loopback => open(Ipv4Addr::LOCALHOST)?,
         Place::Host(host) => host.run(|| open(host.ipv4()))??,
+        Place::Namespace(name) => bail!("no packets are made or heard in {name}"),
     })
 }
 
@@ -51,6 +52,7 @@ pub fn listener(place: &Place, group: SocketAddrV4) -> Result<UdpSocket> {
     Ok(match place {
         Place::Loopback => open(Ipv4Addr::LOCALHOST)?,
         Place::Host(host) => host.run(|| open(host.ipv4()))??,
+        Place::Namespace(name) => bail!("no packets are made or heard in {name}"),
     })
 }
 

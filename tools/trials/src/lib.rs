@@ -1,6 +1,6 @@
 //! Hardships for whole programs, with numbers: `docs/trials.md` has what they show.
 //!
-//! Bottom-up: [`content`] (files and what became of them) · [`wire`] (an emulated network) · [`process`] (programs,
+//! Bottom-up: [`content`] (files and what became of them) · [`wire`] (an emulated network) · [`cables`] (links of the kernel) · [`process`] (programs,
 //! their memory and processor time) · [`program`] (our own command and its events) · [`hostile`] (packets that should
 //! do nothing) · [`flood`] (sends them) · [`report`] (where results go) · [`trial`] (one module each) · [`peers`] (the
 //! same faults for other tools).
@@ -9,6 +9,7 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod cables;
 pub mod content;
 pub mod flood;
 pub mod hostile;

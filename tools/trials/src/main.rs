@@ -4,7 +4,7 @@
 fn main() -> anyhow::Result<()> {
     use clap::{Parser, Subcommand};
     use layercast_trials::peers;
-    use layercast_trials::trial::{forged, kills, losses, soak, storm};
+    use layercast_trials::trial::{crowd, forged, kills, links, losses, soak, storm};
 
     #[derive(Parser)]
     #[command(about = "Hardships for whole programs, as root in emulated networks")]
@@ -25,6 +25,10 @@ fn main() -> anyhow::Result<()> {
         Losses(losses::Options),
         /// Hostile packets at the readers and state machines themselves, without a network.
         Soak(soak::Options),
+        /// Receivers behind links of very different rates.
+        Links(links::Options),
+        /// Many receivers, one very slow, one that comes and goes.
+        Crowd(crowd::Options),
         /// The same faults for other tools.
         Peers(peers::Options),
     }
@@ -35,6 +39,8 @@ fn main() -> anyhow::Result<()> {
         Trial::Forged(options) => forged::run(&options),
         Trial::Losses(options) => losses::run(&options),
         Trial::Soak(options) => soak::run(&options),
+        Trial::Links(options) => links::run(&options),
+        Trial::Crowd(options) => crowd::run(&options),
         Trial::Peers(options) => peers::run(&options),
     }
 }

@@ -22,6 +22,8 @@ pub enum Place {
     Loopback,
     /// In a host of an emulated network.
     Host(Host),
+    /// In a network namespace, whose link is `up0`.
+    Namespace(String),
 }
 
 impl Place {
@@ -30,6 +32,7 @@ impl Place {
         match self {
             Place::Loopback => "127.0.0.1",
             Place::Host(host) => host.interface(),
+            Place::Namespace(_) => "up0",
         }
     }
 
@@ -43,6 +46,12 @@ impl Place {
         let child = match self {
             Place::Loopback => command.spawn(),
             Place::Host(host) => host.spawn(command),
+            Place::Namespace(namespace) => {
+                // The program takes the place of `ip`, so that it has the number of the process.
+                let mut within = Command::new("ip");
+                within.args(["netns", "exec", namespace]).arg(command.get_program()).args(command.get_args());
+                within.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+            }
         };
         Process::new(child.with_context(|| format!("cannot start {name}"))?)
     }
@@ -55,6 +64,8 @@ pub struct Usage {
     pub peak_kb: u64,
     /// Processor time, in seconds.
     pub cpu_s: f64,
+    /// The part of it that is not the kernel's.
+    pub user_s: f64,
 }
 
 /// A program that was started. It is killed when this is dropped.
@@ -177,10 +188,11 @@ impl Process {
                 .split_ascii_whitespace()
                 .map(|field| field.parse().unwrap_or(0))
                 .collect();
-            Some(fields.get(11)? + fields.get(12)?)
+            Some((*fields.get(11)?, *fields.get(12)?))
         });
-        if let (Some(peak), Some(ticks)) = (peak, ticks) {
-            self.usage = Usage { peak_kb: peak, cpu_s: ticks as f64 / ticks_per_second() };
+        if let (Some(peak), Some((user, kernel))) = (peak, ticks) {
+            let seconds = |ticks: u64| ticks as f64 / ticks_per_second();
+            self.usage = Usage { peak_kb: peak, cpu_s: seconds(user + kernel), user_s: seconds(user) };
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The trials of our own programs: each a module with its options, run by `layercast-trials NAME`.
 
+pub mod crowd;
 pub mod forged;
 pub mod kills;
+pub mod links;
 pub mod losses;
 pub mod soak;
 pub mod storm;
@@ -31,6 +33,9 @@ pub struct Common {
 const PORT: u16 = 5500;
 /// The port for reports, where a trial must know it.
 const FEEDBACK: u16 = 5600;
+
+/// The options of sessions whose layers are fixed, as the results of these trials have them.
+const FIXED: [&str; 3] = ["--no-announce", "--control", "elm"];
 
 /// The base layer's group of a session in an emulated network.
 pub fn group(number: u8) -> SocketAddrV4 {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use layercast_emulator::Error;
 use layercast_testkit::{Missing, skip};
 use layercast_trials::peers;
-use layercast_trials::trial::{forged, kills, losses, soak, storm};
+use layercast_trials::trial::{crowd, forged, kills, links, losses, soak, storm};
 
 fn out() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("trials")
@@ -70,4 +70,16 @@ fn faults_are_given_to_a_tool() {
 #[test]
 fn hostile_packets_are_nothing_to_state_machines() {
     soak::run(&soak::Options::brief(out())).unwrap();
+}
+
+#[test]
+fn receivers_behind_different_links_get_a_file() {
+    let Some(program) = program(true) else { return };
+    links::run(&links::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn a_crowd_does_not_notice_a_slow_one_and_one_that_comes_and_goes() {
+    let Some(program) = program(true) else { return };
+    crowd::run(&crowd::Options::brief(program, out())).unwrap();
 }

@@ -112,11 +112,12 @@ fn without_packages_each_file_is_an_object_and_without_space_for_them_an_error_s
     let root = scratch("no-packages");
     let (site, state, group) = (site(&root), root.join("state"), group(144));
     let state_name = state.display().to_string();
-    let sending = ["send", &site, "--group", &group, "--state", &state_name, "--for", "1 s"];
+    let sending =
+        ["send", &site, "--group", &group, "--to", "2 Mbit/s", "--state", &state_name, "--for", "1 s"];
     let output = transfer(&[&sending[..], &["--no-packages"]].concat()).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(package_lines(&state).is_empty());
-    let sending = ["send", &site, "--group", &group, "--for", "1 s"];
+    let sending = ["send", &site, "--group", &group, "--to", "2 Mbit/s", "--for", "1 s"];
     let output = transfer(&sending).env("TMPDIR", "/nowhere").output().expect("it runs");
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(text(&output.stderr));

@@ -39,7 +39,8 @@ fn a_sender_says_how_many_receivers_it_has_and_which_is_the_slowest() {
     let file = file.display().to_string();
     let port = 20_000 + std::process::id() % 20_000;
     let (group, other) = (format!("239.255.82.1:{port}"), format!("239.255.82.3:{port}"));
-    let sending = |group| ["send", &file, "--group", group, "--base", "1 Mbit/s", "--layers", "1"];
+    let sending =
+        |group| ["send", &file, "--group", group, "--base", "1 Mbit/s", "--layers", "1", "--control", "elm"];
     let arguments = [&sending(&group)[..], &["--json", "--metrics", "127.0.0.1:0"]].concat();
     let mut source = transfer(&arguments).spawn().expect("it starts");
     let (metrics, _errors) = metrics_of(&mut source);

@@ -34,7 +34,7 @@ fn an_encrypted_session_is_received_by_url_name_and_sdp_with_its_key_and_else_re
     let other = new_key(&directory, "others", &["--group"]);
     let (group, sdp) = (group(200), directory.join("session.sdp").display().to_string());
     let name = format!("encrypted {}", std::process::id());
-    let sending = ["send", &file, "--group", &group, "--base", "4 Mbit/s", "--group-key", &key, "--encrypt"];
+    let sending = ["send", &file, "--group", &group, "--to", "8 Mbit/s", "--group-key", &key, "--encrypt"];
     let (child, _, mut stdout) = start(&[&sending[..], &["--describe", &sdp, "--name", &name]].concat());
     let mut url = String::new();
     stdout.read_line(&mut url).expect("a line");
@@ -76,7 +76,7 @@ fn a_session_of_a_group_is_received_with_the_key_that_signed_its_files_alone() {
     let (secret, other) = (new_key(&directory, "hall", &[]), new_key(&directory, "other", &[]));
     let (public, other) = (format!("{secret}.pub"), format!("{other}.pub"));
     let group = group(220);
-    let sending = ["send", &file, "--group", &group, "--base", "4 Mbit/s", "--no-announce"];
+    let sending = ["send", &file, "--group", &group, "--to", "8 Mbit/s", "--no-announce"];
     let (child, _, stdout) = start(&[&sending[..], &["--key", &secret]].concat());
     // No announcement is needed.
     let (status, out, error) = receive(&directory, &["--group", &group, "--key", &public, "--json"]);

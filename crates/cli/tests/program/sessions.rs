@@ -85,7 +85,7 @@ fn a_signed_session_is_listed_and_received_with_its_key_only() {
     let ((secret, public), (_, other)) = (key(&directory, "hall"), key(&directory, "other"));
     let (group, name) = (group(1), name("signed"));
     let mut listener = Listener::new(&["--key", &public]);
-    let sending = ["send", &file, "--group", &group, "--base", "4 Mbit/s", "--key", &secret, "--name", &name];
+    let sending = ["send", &file, "--group", &group, "--to", "8 Mbit/s", "--key", &secret, "--name", &name];
     let (child, _, mut stdout) = start(&sending);
     let mut url = String::new();
     stdout.read_line(&mut url).expect("a line");
@@ -94,8 +94,8 @@ fn a_signed_session_is_listed_and_received_with_its_key_only() {
     let event = listener.event("new", Some(&name));
     assert_eq!(event["group"], group);
     assert_eq!(event["source"], "127.0.0.1");
-    assert_eq!(event["protocol"], "elm");
-    assert_eq!((&event["layers"], &event["files"], &event["bytes"]), (&7.into(), &1.into(), &50_000.into()));
+    assert_eq!(event["protocol"], "tide");
+    assert_eq!((&event["layers"], &event["files"], &event["bytes"]), (&11.into(), &1.into(), &50_000.into()));
     assert_eq!((&event["signed_by"], &event["trusted"]), (&fingerprint(&public).into(), &true.into()));
     assert_eq!(event["url"], url.trim_end());
     assert!(event["age_s"].as_u64().is_some_and(|age| age < 600), "{event}");
@@ -143,7 +143,7 @@ fn an_unsigned_session_is_received_by_name_url_and_description_and_refused_with_
     fs::rename(&file, &named).expect("the file");
     let path = named.display().to_string();
     let (child, _, mut stdout) =
-        start(&["send", &path, "--group", &group, "--base", "4 Mbit/s", "--describe", &sdp]);
+        start(&["send", &path, "--group", &group, "--to", "8 Mbit/s", "--describe", &sdp]);
     let mut url = String::new();
     stdout.read_line(&mut url).expect("a line");
     assert!(!url.contains("key=") && url.contains("&name=unsigned%20"), "{url}");
@@ -291,7 +291,7 @@ fn a_session_that_is_not_announced_says_nothing() {
     }
     let (_, file) = with_file("silent", 1000);
     let (group, name) = (group(80), name("silent"));
-    let arguments = ["send", &file, "--group", &group, "--no-announce", "--name", &name];
+    let arguments = ["send", &file, "--group", &group, "--no-announce", "--to", "2 Mbit/s", "--name", &name];
     let (child, _, stdout) = start(&arguments);
     let mut heard = transfer(&["sessions", "--for", "9 s"]).stdout(Stdio::piped()).spawn().expect("it runs");
     let mut listed = String::new();

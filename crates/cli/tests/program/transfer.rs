@@ -20,7 +20,9 @@ pub(super) fn transfer(arguments: &[&str]) -> Command {
 
 /// The group of a test; each has its own, and its own port in each run.
 pub(super) fn group(number: u8) -> String {
-    format!("239.255.79.{number}:{}", 20_000 + std::process::id() % 20_000)
+    // Sessions have more groups than tests are apart: each has a port of its own.
+    let port = 10_000 + (std::process::id() * 256 + u32::from(number)) % 40_000;
+    format!("239.255.79.{number}:{port}")
 }
 
 /// An empty directory of a test's own, with a file of this length.
@@ -69,7 +71,7 @@ fn a_missing_receiver_is_a_failure_and_complete_ones_are_listed() {
     }
     let (directory, file) = with_file("missing", 100_000);
     let (group, into) = (group(1), directory.join("into").display().to_string());
-    let arguments = ["send", &file, "--group", &group, "--base", "4 Mbit/s", "--until-complete", "2"];
+    let arguments = ["send", &file, "--group", &group, "--to", "8 Mbit/s", "--until-complete", "2"];
     let (child, _, stdout) = start(&arguments);
     let received = transfer(&["receive", "--group", &group, "--into", &into]).output().expect("it runs");
     assert_eq!(received.status.code(), Some(0), "{:?}", printed(&received));
@@ -87,7 +89,7 @@ fn the_end_by_time_is_a_failure_only_if_receivers_were_waited_for() {
     }
     let (_, file) = with_file("time", 1000);
     let group = group(10);
-    let arguments = ["send", &file, "--group", &group, "--for", "1 s"];
+    let arguments = ["send", &file, "--group", &group, "--to", "2 Mbit/s", "--for", "1 s"];
     let output = transfer(&arguments).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{:?}", printed(&output));
     let output = transfer(&[&arguments[..], &["--until-complete", "1"]].concat()).output().expect("it runs");
@@ -106,11 +108,12 @@ fn an_interruption_is_the_end_of_a_sender_without_another() {
     }
     let (_, file) = with_file("interrupted", 1000);
     let group = group(20);
-    let (child, _, stdout) = start(&["send", &file, "--group", &group]);
+    let sending = ["send", &file, "--group", &group, "--to", "2 Mbit/s"];
+    let (child, _, stdout) = start(&sending);
     signal(&child, "INT");
     let (out, error, status) = ended(child, stdout);
     assert_eq!((status, error.as_str()), (Some(0), ""), "{out}");
-    let (child, _, stdout) = start(&["send", &file, "--group", &group, "--rounds", "1000000"]);
+    let (child, _, stdout) = start(&[&sending[..], &["--rounds", "1000000"]].concat());
     signal(&child, "INT");
     let (out, error, status) = ended(child, stdout);
     assert_eq!(status, Some(1), "{out}");
@@ -167,11 +170,12 @@ fn what_is_announced_is_the_most_that_smcc_sends() {
     }
     let (_, file) = with_file("smcc", 100_000);
     let group = group(50);
-    let arguments = ["send", &file, "--group", &group, "--protocol", "smcc", "--for", "2 s"];
+    let arguments =
+        ["send", &file, "--group", &group, "--control", "smcc", "--base", "128 kbit/s", "--for", "2 s"];
     let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
     // 246 steps of counting layers of 80 kbit/s each, and the layers.
-    assert!(out.contains("layers of up to 8.192 Mbit/s"), "{out}{error}");
-    assert!(out.contains("up to 27.87 Mbit/s in all"), "{out}");
+    assert!(out.contains(" by smcc, 128 kbit/s to 8.192 Mbit/s in 7 levels on "), "{out}{error}");
+    assert!(out.contains(", 27.87 Mbit/s with all channels, for 2 s"), "{out}");
     let average = out.split(" on average").next().and_then(|start| start.rsplit(", ").next());
     let mbps = average.and_then(|rate| rate.strip_suffix(" Mbit/s")?.parse::<f64>().ok());
     assert!(mbps.expect("a rate") <= 27.87, "{out}");
@@ -183,7 +187,7 @@ fn a_protocol_for_one_receiver_says_so() {
         return;
     }
     let (_, file) = with_file("one", 1000);
-    let arguments = ["send", &file, "--group", &group(90), "--protocol", "tfrc", "--for", "1 s"];
+    let arguments = ["send", &file, "--group", &group(90), "--control", "tfrc", "--for", "1 s"];
     let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
     assert!(out.contains("to one receiver: tfrc serves no more"), "{out}{error}");
 }
@@ -191,7 +195,7 @@ fn a_protocol_for_one_receiver_says_so() {
 #[test]
 fn options_for_simulations_only_are_refused() {
     let (_, file) = with_file("simulated", 1000);
-    let arguments = ["send", &file, "--group", &group(91), "--protocol", "tide", "--set", "marks=fraction"];
+    let arguments = ["send", &file, "--group", &group(91), "--control", "tide", "--set", "marks=fraction"];
     let (_, error) = printed(&transfer(&arguments).output().expect("it runs"));
     assert!(error.contains("tide responds to the fraction of marks with these options"), "{error}");
 }
@@ -204,8 +208,8 @@ fn another_sender_on_the_group_is_reported_in_words() {
     }
     let (_, file) = with_file("senders", 100_000);
     let group = group(100);
-    let (one, _, stdout) = start(&["send", &file, "--group", &group]);
-    let arguments = ["send", &file, "--group", &group, "--for", "4 s"];
+    let (one, _, stdout) = start(&["send", &file, "--group", &group, "--to", "2 Mbit/s"]);
+    let arguments = ["send", &file, "--group", &group, "--to", "2 Mbit/s", "--for", "4 s"];
     let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
     let expected = format!("warning: another sender, 127.0.0.1, uses the group {group} too");
     assert!(error.starts_with(&expected), "{out}{error}");

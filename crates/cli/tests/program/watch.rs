@@ -54,7 +54,7 @@ fn a_transfer_is_watched_from_both_ends() {
     let (file, trace) = (file.display().to_string(), directory.join("trace.jsonl"));
     let group = format!("239.255.81.1:{}", 20_000 + std::process::id() % 20_000);
     let watching = ["--json", "--metrics", "127.0.0.1:0"];
-    let arguments = ["send", &file, "--group", &group, "--base", "4 Mbit/s", "--until-complete", "1"];
+    let arguments = ["send", &file, "--group", &group, "--to", "8 Mbit/s", "--until-complete", "1"];
     let mut source = transfer(&[&arguments[..], &watching].concat()).spawn().expect("it starts");
     let (source_metrics, _errors) = metrics_of(&mut source);
     let (into, trace_name) = (directory.join("into").display().to_string(), trace.display().to_string());
@@ -69,7 +69,7 @@ fn a_transfer_is_watched_from_both_ends() {
         assert_ne!(lines.read_line(&mut received).expect("a line"), 0, "{received}");
     }
     let page = scrape(&receiver_metrics);
-    assert!(page.contains("role=\"receiver\"") && page.contains("protocol=\"elm\""), "{page}");
+    assert!(page.contains("role=\"receiver\"") && page.contains("protocol=\"tide\""), "{page}");
     let measure = |page: &str, name: &str| {
         let line =
             page.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {page}"));

@@ -177,6 +177,16 @@ macro_rules! family {
                 match self { $( Protocol::$variant(options) => options.deploy(), )+ }
             }
 
+            fn span(
+                &mut self,
+                from: $crate::units::Rate,
+                to: $crate::units::Rate,
+                packet: $crate::units::Size,
+            ) -> Result<$crate::layers::LayerTable, $crate::layers::LayerError> {
+                use $crate::session::Requirements as _;
+                match self { $( Protocol::$variant(options) => options.span(from, to, packet), )+ }
+            }
+
             fn source(&self, plan: $crate::session::SessionPlan, stream: $crate::stream::Stream) -> Source {
                 match self {
                     $( Protocol::$variant(options) =>

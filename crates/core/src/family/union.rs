@@ -7,11 +7,12 @@ use core::marker::PhantomData;
 
 use super::{AnyHeader, AnyProtocol, Family, Receivers, Widening, narrow, widen};
 use crate::contract::{Action, Endpoint, Estimates, GaugeSpec, Header, Host, Input};
+use crate::layers::{LayerError, LayerTable};
 use crate::lct::LctFields;
 use crate::option::{OptionError, OptionSpec, RawValue};
 use crate::session::{Requirements, SessionPlan};
 use crate::stream::Stream;
-use crate::units::{Channel, Layer, Time};
+use crate::units::{Channel, Layer, Rate, Size, Time};
 use crate::wire::{MAX_REPORT, WireNumbers};
 
 /// The protocols of `A` and those of `B`. Where both have a name or a wire number, `A` takes precedence.
@@ -115,6 +116,10 @@ impl<A: AnyProtocol, B: AnyProtocol> AnyProtocol for Either<A, B> {
 
     fn deploy(&mut self) {
         either!(self, protocol => protocol.deploy());
+    }
+
+    fn span(&mut self, from: Rate, to: Rate, packet: Size) -> Result<LayerTable, LayerError> {
+        either!(self, protocol => protocol.span(from, to, packet))
     }
 
     fn source(&self, plan: SessionPlan, stream: Stream) -> <Self::Family as Family>::Source {

@@ -99,14 +99,15 @@ impl fmt::Display for Rate {
 impl FromStr for Rate {
     type Err = UnitError;
 
-    /// Parses a number and one of `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s`.
+    /// Parses a number and one of `bit/s`, `kbit/s`, `Mbit/s`, `Gbit/s`, or of `bit`, `kbit`, `mbit`, `gbit`, as `tc`
+    /// writes them.
     fn from_str(text: &str) -> Result<Rate, UnitError> {
         let (number, unit) = split_number(text)?;
         let bps_per_unit = match unit {
-            "bit/s" => 1.0,
-            "kbit/s" => 1e3,
-            "Mbit/s" => 1e6,
-            "Gbit/s" => 1e9,
+            "bit/s" | "bit" => 1.0,
+            "kbit/s" | "kbit" => 1e3,
+            "Mbit/s" | "Mbit" | "mbit" => 1e6,
+            "Gbit/s" | "Gbit" | "gbit" => 1e9,
             _ => return Err(UnitError::Unit { allowed: "bit/s, kbit/s, Mbit/s or Gbit/s" }),
         };
         Ok(Rate::from_bps(number * bps_per_unit))
@@ -174,5 +175,27 @@ impl Pacer {
     pub fn reschedule(&mut self, next: Time) {
         self.next = next;
         self.carry_ns = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_as_they_are_printed_and_as_tc_writes_them() {
+        for (text, bps) in [
+            ("128 kbit/s", 128e3),
+            ("128kbit", 128e3),
+            ("1gbit", 1e9),
+            ("1.5 Mbit/s", 1.5e6),
+            ("20Mbit", 2e7),
+            ("9 bit", 9.0),
+        ] {
+            assert_eq!(text.parse(), Ok(Rate::from_bps(bps)), "{text}");
+        }
+        for text in ["1", "1 Mbps", "1 MBit", "1 kbit/", "-1 kbit"] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
     }
 }

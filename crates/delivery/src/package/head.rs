@@ -352,8 +352,11 @@ mod tests {
             let length = total(&bytes, &members);
             let at = at.index(bytes.len());
             bytes[at] ^= 1u8 << bit;
-            // zlib has a checksum.
-            prop_assert!(Head::decode(&bytes, members.len() as u32, length).is_err() || at == PREFIX + 1);
+            // zlib has a checksum of the content; a few bits of its frame mean nothing.
+            if let Ok(head) = Head::decode(&bytes, members.len() as u32, length) {
+                prop_assert!(at > PREFIX);
+                prop_assert_eq!(head.members(), &members[..]);
+            }
             // An index that is junk, in a valid frame.
             let packed = compressed(&junk);
             let mut head = MAGIC.to_vec();

@@ -1,7 +1,7 @@
 //! The shape of the waves: which are active when, and at which rates (RFC 3738, section 3.1).
 
 use layercast_core::math::{ceil, exp, ln, pow};
-use layercast_core::units::{Channel, Duration};
+use layercast_core::units::{Channel, Duration, Level, Rate, Size};
 
 /// The base channel. It is held first and always; wave i is channel i + 1.
 pub const BASE: Channel = Channel(0);
@@ -140,6 +140,20 @@ impl Waves {
         self.base_rate * (pow(up, f64::from(waves) + 1.0) - 1.0) / (up - 1.0)
     }
 
+    /// How many levels a receiver may have: the base, and each of the active waves with those below it.
+    pub fn levels(&self) -> u16 {
+        self.active + 1
+    }
+
+    /// The mean rate over a slot of a receiver that holds a level throughout, with packets of this size: no more than the
+    /// source sends.
+    pub fn level_rate(&self, level: Level, packet: Size) -> Rate {
+        let Some(top) = level.top() else { return Rate::ZERO };
+        let in_slot = (1.0 - self.fall) / self.steepness();
+        let packets_per_s = (self.joined_rate(top.0.min(self.active)) * in_slot).min(self.top_rate);
+        Rate::from_bps(packets_per_s * packet.as_bits() as f64)
+    }
+
     /// The smallest slow start rate: that of the base and two waves (SSMINR_P; RFC 3738, section 3.2.2.6).
     pub fn slow_start_floor(&self) -> f64 {
         self.joined_rate(2)
@@ -176,4 +190,29 @@ impl Waves {
 /// The channel of a wave.
 pub fn channel_of(wave: u16) -> Channel {
     Channel(wave + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_rise_to_what_the_source_sends() {
+        let config = WaveConfig {
+            base_rate: 16.0,
+            top_rate: 125_000.0,
+            slot: Duration::from_ms(2500),
+            quiet: Duration::from_secs(15),
+            fall: 0.75,
+            waves: 0,
+            is_constant: false,
+        };
+        let (waves, packet) = (Waves::new(&config), Size::from_bytes(1000));
+        let rate = |count| waves.level_rate(Level::from_count(count), packet).as_bps();
+        assert_eq!((waves.levels(), rate(0)), (28, 0.0));
+        // The mean of a rate that falls by a quarter is 0.869 of it.
+        assert!((rate(1) / 128e3 - 0.869).abs() < 0.001, "{}", rate(1));
+        assert!((1..waves.levels()).all(|count| rate(count) < rate(count + 1)));
+        assert!((0.869e9..=1e9).contains(&rate(waves.levels())), "{}", rate(waves.levels()));
+    }
 }

@@ -26,6 +26,7 @@ use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time};
 use layercast_kit::estimator::{SendTime, SenderClock, SequenceTracker, max_gap_for};
 use layercast_kit::feedback::ReceiverId;
+use layercast_kit::response::{CUBIC_BETA, Response};
 use layercast_kit::waves::{BASE, Waves};
 
 /// Slots without losses and queue before the first trial whether there is more; doubled with each failure.
@@ -204,9 +205,18 @@ impl Receiver {
         self.rtt.without_queue_s(self.options.assumed_rtt.as_secs_f64())
     }
 
-    /// The round-trip time with the queueing delay, in seconds.
+    /// The round-trip time with the queueing delay, in seconds. A TCP never has less than what its window needs just after
+    /// a cut: it keeps a queue that is longer than the path, and a session that lets it run empty must not take the
+    /// short time for that of a TCP.
     fn rtt_s(&self) -> f64 {
-        self.empty_rtt_s() + self.delay.mean_s()
+        let empty_s = self.empty_rtt_s();
+        let rtt_s = empty_s + self.delay.mean_s();
+        let after_cut = match self.options.fair_to {
+            _ if !self.options.kept_queue => return rtt_s,
+            Response::Reno => 0.5,
+            Response::Cubic => CUBIC_BETA,
+        };
+        rtt_s.max(after_cut * (empty_s + self.witness.full_s()))
     }
 
     fn enter(&mut self, now: Time) {

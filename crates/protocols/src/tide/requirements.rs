@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::options::{Marks, Options};
+use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
-use layercast_core::units::{Duration, Layer};
+use layercast_core::units::{Duration, Layer, Level, Rate, Size};
 use layercast_kit::response::Response;
 use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
@@ -22,6 +23,18 @@ impl Requirements for Options {
         self.waves(plan).channels()
     }
 
+    fn levels(&self, plan: &SessionPlan) -> u16 {
+        self.waves(plan).levels()
+    }
+
+    fn level_rate(&self, plan: &SessionPlan, level: Level) -> Rate {
+        self.waves(plan).level_rate(level, plan.packet_size)
+    }
+
+    fn span(&mut self, from: Rate, to: Rate, _packet: Size) -> Result<LayerTable, LayerError> {
+        LayerTable::between(from, to)
+    }
+
     fn agreed(&self) -> &'static [&'static str] {
         &["slot", "quiet", "fall"]
     }
@@ -32,6 +45,7 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
+        self.kept_queue = true;
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {

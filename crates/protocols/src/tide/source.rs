@@ -157,14 +157,23 @@ impl Source {
             if at > now {
                 return;
             }
-            if now.since(at) > LONGEST_LAG {
+            let lag = now.since(at);
+            if lag > LONGEST_LAG {
                 self.find_place(now);
             } else if at >= self.slot.1 + self.waves.slot() {
                 self.begin_slot();
+            } else if let Some(place) = place.filter(|&place| lag > self.patience(place)) {
+                self.active[place] = self.wave(place as u16 + 1, now);
             } else {
                 self.depart(now, place);
             }
         }
+    }
+
+    /// How late a wave's packets may be before they are skipped: the less, the higher it is. So a source that cannot keep
+    /// its rate sheds the highest waves, and receivers that do not hold them lose nothing.
+    fn patience(&self, place: usize) -> Duration {
+        LONGEST_LAG.scaled(1.0 - 0.5 * (place + 1) as f64 / self.active.len().max(1) as f64)
     }
 
     /// When the next packet leaves, and of which wave; none for the base.
@@ -280,5 +289,52 @@ impl Endpoint for Source {
     fn estimates(&self, _now: Time) -> Estimates {
         let count = if self.is_sending { self.waves.active_waves() + 1 } else { 0 };
         Estimates { level: Level::from_count(count), ..Estimates::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+    use layercast_core::layers::LayerTable;
+    use layercast_core::units::Rate;
+
+    #[test]
+    fn a_source_that_is_too_slow_sheds_the_highest_waves() {
+        let layers = LayerTable::between(Rate::from_kbps(128.0), Rate::from_mbps(100.0)).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let options = Options::default();
+        let waves = options.waves(&plan);
+        let mut source = Source::new(&options, plan, Stream::new(1, "source"));
+        // A host that takes 100 us for a packet, 80 Mbit/s, and looks at the clock when all are sent.
+        let each = Duration::from_us(100);
+        let (mut now, end) = (Time::ZERO, Time::ZERO + Duration::from_secs(20));
+        let mut newest = vec![None; usize::from(waves.channels())];
+        let mut skipped = vec![0u64; usize::from(waves.levels())];
+        let mut sent = 0u32;
+        source.handle(now, Input::Start);
+        while now < end {
+            while let Some(action) = source.poll_action() {
+                let Action::Send(Send { header: Header::Data(data), .. }) = action else { continue };
+                sent += 1;
+                now += each;
+                let cycle = waves.cycle();
+                let place =
+                    data.channel.0.checked_sub(1).map_or(0, |wave| (wave + cycle - data.slot) % cycle + 1);
+                let gap = newest[data.channel.index()]
+                    .map_or(0, |newest| data.number.wrapping_sub(u32::wrapping_add(newest, 1)));
+                // A channel that was silent has the numbers of another wave.
+                skipped[usize::from(place)] += u64::from(gap) * u64::from(gap < 1 << 20);
+                newest[data.channel.index()] = Some(data.number);
+            }
+            now = now.max(source.deadline().unwrap_or(end));
+            source.handle(now, Input::Timer);
+        }
+        let top = usize::from(waves.active_waves());
+        assert!(sent > 195_000, "{sent} packets in 20 s");
+        assert!(skipped[top] > 10_000, "{skipped:?}");
+        // A burst may cost some waves below the highest, and never those of receivers at half of the rate.
+        assert!(skipped[..3 * top / 4].iter().all(|&count| count == 0), "{skipped:?}");
     }
 }

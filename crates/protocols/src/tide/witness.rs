@@ -29,11 +29,13 @@ pub struct Witness {
     count: usize,
     mean_rank: f64,
     losses: u32,
+    /// The mean delay at a loss, in seconds.
+    at_loss_s: f64,
 }
 
 impl Default for Witness {
     fn default() -> Self {
-        Witness { delays_s: [0.0; SAMPLES], count: 0, mean_rank: 1.0, losses: 0 }
+        Witness { delays_s: [0.0; SAMPLES], count: 0, mean_rank: 1.0, losses: 0, at_loss_s: 0.0 }
     }
 }
 
@@ -61,12 +63,19 @@ impl Witness {
     pub fn on_loss(&mut self, delay_s: f64) {
         self.mean_rank += WEIGHT * (self.rank(delay_s) - self.mean_rank);
         self.losses = self.losses.saturating_add(1);
+        let weight = if self.losses == 1 { 1.0 } else { WEIGHT };
+        self.at_loss_s += weight * (delay_s - self.at_loss_s);
     }
 
     /// Whether losses come at any delay, and no queue is full most of the time.
     pub fn is_random(&self) -> bool {
         let full = self.known().iter().filter(|delay_s| self.is_full(**delay_s)).count();
         self.losses >= FEWEST && self.mean_rank < RANDOM && 2 * full <= self.known().len()
+    }
+
+    /// The delay of the queue when it is full, in seconds: the mean at losses; 0 if these are random or there was none.
+    pub fn full_s(&self) -> f64 {
+        if self.is_random() { 0.0 } else { self.at_loss_s }
     }
 
     /// Whether this delay is one of a full queue.
@@ -95,13 +104,14 @@ mod tests {
         let mut witness = witness();
         (0..100).for_each(|_| witness.on_loss(0.06));
         assert!(!witness.is_random() && witness.is_full(0.06) && !witness.is_full(0.01));
+        assert!((witness.full_s() - 0.06).abs() < 1e-9);
     }
 
     #[test]
     fn losses_at_any_delay_are_random() {
         let mut witness = witness();
         (0..100).for_each(|number| witness.on_loss(f64::from(number * 37 % 64) * 1e-3));
-        assert!(witness.is_random());
+        assert!(witness.is_random() && witness.full_s() == 0.0);
         let mut empty = Witness::default();
         (0..64).for_each(|_| empty.sample(0.0));
         (0..100).for_each(|_| empty.on_loss(0.0));

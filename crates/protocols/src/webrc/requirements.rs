@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::options::{Options, WordForm};
+use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
-use layercast_core::units::Rate;
+use layercast_core::units::{Level, Rate, Size};
 use layercast_kit::response::Response;
 use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
@@ -20,6 +21,21 @@ impl Requirements for Options {
 
     fn channels(&self, plan: &SessionPlan) -> u16 {
         self.waves(plan).channels()
+    }
+
+    fn levels(&self, plan: &SessionPlan) -> u16 {
+        self.waves(plan).levels()
+    }
+
+    fn level_rate(&self, plan: &SessionPlan, level: Level) -> Rate {
+        self.waves(plan).level_rate(level, plan.packet_size)
+    }
+
+    fn span(&mut self, from: Rate, to: Rate, packet: Size) -> Result<LayerTable, LayerError> {
+        LayerTable::between(from, to)?;
+        // A base below the lowest rate costs some waves more, and harms nobody.
+        self.base_rate = (from.as_bps() / packet.as_bits().max(1) as f64).clamp(0.01, 1000.0);
+        LayerTable::between(to, to)
     }
 
     fn agreed(&self) -> &'static [&'static str] {

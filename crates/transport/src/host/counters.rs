@@ -2,6 +2,8 @@
 
 use layercast_delivery::accept::AcceptCounters;
 
+use super::leaves::LeaveCounters;
+
 /// What a receiver's host counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverCounters {
@@ -17,6 +19,8 @@ pub struct ReceiverCounters {
     pub unsent_reports: u64,
     /// Joins that failed.
     pub failed_joins: u64,
+    /// How long packets of groups that were left still arrive.
+    pub leaves: LeaveCounters,
     /// Changes of level.
     pub level_changes: u64,
     /// Loss events.

@@ -17,6 +17,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
 use super::clock::until;
+use super::leaves::Leaves;
 use super::packet_loss::{PacketLoss, RecentPackets};
 use super::socket::{PacketSocket, open_group, open_reports};
 use super::{Clock, Inbox, Interface, ReceiverCounters};
@@ -59,6 +60,7 @@ struct Memberships {
     failure: Option<Error>,
     ended: bool,
     packet_loss: PacketLoss,
+    leaves: Leaves,
     /// The MAC of what is sent to the source; none if it is not authenticated.
     feedback_mac: Option<FeedbackMac>,
     last_change: Option<(Level, Cause)>,
@@ -124,7 +126,7 @@ impl ReceiverHost {
         if let Some(first) = sockets.first_mut() {
             *first = base;
         }
-        let channels = session.channels;
+        let (channels, clock) = (session.channels, Clock::default());
         Ok(ReceiverHost {
             most: protocol.requirements().most_receivers(),
             base_only_since: None,
@@ -143,12 +145,13 @@ impl ReceiverHost {
                 failure: None,
                 ended: false,
                 packet_loss: PacketLoss::new(channels),
+                leaves: Leaves::new(clock),
                 feedback_mac: None,
                 last_change: None,
                 log: None,
                 counters: ReceiverCounters::default(),
             },
-            clock: Clock::default(),
+            clock,
             now: Time::ZERO,
             protection: None,
             others: None,
@@ -333,6 +336,8 @@ impl ReceiverHost {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             self.drive_endpoint(now, Input::Timer)?;
         }
+        self.memberships.leaves.look();
+        self.memberships.counters.leaves = self.memberships.leaves.counters();
         let above = self.memberships.sockets.iter().skip(1).any(Option::is_some);
         self.base_only_since = self.base_only_since.or(Some(now)).filter(|_| !above);
         self.look_for_refusal()?;
@@ -475,13 +480,15 @@ impl Host<Header> for Memberships {
         match open_group(&self.interface, group, self.join_source) {
             Ok(socket) => {
                 *place = Some(socket);
+                self.leaves.joined(channel);
                 self.note(ReceiverNote::Joined(channel));
             }
             Err(error) => {
                 tracing::warn!("a group could not be joined, so this layer is left out: {error}");
                 self.counters.failed_joins += 1;
+                let limits = [nix::libc::ENOBUFS, nix::libc::EMFILE, nix::libc::ENFILE];
                 let limit = matches!(&error, Error::Socket { source, .. }
-                    if source.raw_os_error() == Some(nix::libc::ENOBUFS));
+                    if source.raw_os_error().is_some_and(|error| limits.contains(&error)));
                 self.failed.push((channel, if limit { JoinError::Limit } else { JoinError::Refused }));
                 if channel.0 == 0 {
                     self.failure = Some(error);
@@ -496,6 +503,9 @@ impl Host<Header> for Memberships {
             && place.take().is_some()
         {
             self.note(ReceiverNote::Left(channel));
+            if let Some(group) = self.session.address(channel) {
+                self.leaves.left(channel, &self.interface, group, self.session.source);
+            }
         }
         self.packet_loss.forget(channel);
     }

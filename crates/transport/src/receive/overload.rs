@@ -30,7 +30,7 @@ fn notice(session: &Session, recent: RecentPackets) -> Option<Notice> {
         let bits = packets as f64 * session.packet.as_bits() as f64;
         Rate::from_bps((bits / recent.over.as_secs_f64() / 1e4).round() * 1e4)
     };
-    let base = session.layers.rate(Layer::BASE);
+    let base = session.levels().rate(Layer::BASE);
     let is_base = (rate(recent.sent).as_bps() / base.as_bps() - 1.0).abs() <= TOLERANCE;
     (recent.sent >= LEAST_PACKETS && recent.lost() >= OVERLOAD && is_base).then(|| Notice::BaseTooFast {
         base,

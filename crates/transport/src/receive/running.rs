@@ -60,8 +60,9 @@ pub(super) struct Running<'a> {
     /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
     strangers: Vec<IpAddr>,
     reported: usize,
-    /// That the base layer is too fast was reported.
+    /// That the base layer is too fast was reported, and that leaves have no effect.
     warned_of_base: bool,
+    warned_of_leaves: bool,
 }
 
 impl<'a> Running<'a> {
@@ -84,6 +85,7 @@ impl<'a> Running<'a> {
             strangers: Vec::new(),
             reported: 0,
             warned_of_base: false,
+            warned_of_leaves: false,
         }
     }
 
@@ -299,6 +301,10 @@ impl<'a> Running<'a> {
         {
             self.warned_of_base = true;
             say(&ReceiveEvent::Notice(&notice));
+        }
+        if !self.warned_of_leaves && host.counters().leaves.endless > 0 {
+            self.warned_of_leaves = true;
+            say(&ReceiveEvent::Notice(&Notice::LeavesWithoutEffect));
         }
     }
 

@@ -12,16 +12,19 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
 use layercast_delivery::reception::ReceptionSettings;
-use layercast_protocols::registry::Protocol;
-use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, receive};
+use layercast_transport::host::ReceiverNote;
+use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, deployed, receive};
 use layercast_transport::send::{Ends, SendEvent, SendOptions, send};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
-/// Plays the role `send FILE BASE_KBPS FACTOR COUNT`, `receive DIR`, or `receive-full DIR` with a full
+/// Plays the role `send FILE BASE_KBPS FACTOR COUNT` with or without a protocol after it, `receive DIR`, or `receive-full DIR` with a full
 /// directory, and prints a line per half second. It ends with its standard input.
 pub(crate) fn play(role: &str) {
-    let words: Vec<_> = role.split(' ').collect();
+    let mut words: Vec<_> = role.split(' ').collect();
+    if words.len() == 5 {
+        words.push("elm");
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     thread::spawn(move || {
@@ -29,15 +32,22 @@ pub(crate) fn play(role: &str) {
         flag.store(true, Ordering::Relaxed);
     });
     match words[..] {
-        ["send", file, base, factor, count] => {
+        ["send", file, base, factor, count, control] => {
             let base = Rate::from_kbps(base.parse().unwrap());
-            let layers = LayerTable::multiplicative(factor.parse().unwrap(), base, count.parse().unwrap());
+            let count = count.parse().unwrap();
+            let layers = LayerTable::multiplicative(factor.parse().unwrap(), base, count).unwrap();
+            let mut protocol = deployed(control).unwrap();
+            let layers = match control {
+                // Protocols with waves make their own out of two rates.
+                "tide" | "webrc" => protocol.span(base, layers.top_rate(), Size::from_bytes(1000)).unwrap(),
+                _ => layers,
+            };
             let options = SendOptions {
                 group: GROUP,
                 interface: None,
                 feedback_port: 0,
-                protocol: Protocol::named("elm").unwrap(),
-                layers: layers.unwrap(),
+                protocol,
+                layers,
                 packet: Size::from_bytes(1000),
                 ttl: 4,
                 ends: Ends::default(),
@@ -88,13 +98,15 @@ pub(crate) fn play(role: &str) {
                 let at = report.elapsed.as_secs_f64();
                 if at - last >= 0.4 {
                     println!(
-                        "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4} LOST {:.4}",
+                        "AT {at:.1} LEVEL {} GOODPUT {:.0} SYMBOLS {}/{} LOSS {:.4} LOST {:.4} BYTES {} LEAVE {:.3}",
                         report.estimates.level,
                         report.goodput_bps,
                         report.objects.held,
                         report.objects.needed,
                         report.estimates.loss.unwrap_or(0.0),
-                        report.packets_lost.unwrap_or(0.0)
+                        report.packets_lost.unwrap_or(0.0),
+                        report.counters.accept.bytes,
+                        report.counters.leaves.longest.map_or(-1.0, |longest| longest.as_secs_f64()),
                     );
                     last = at;
                 }
@@ -103,6 +115,8 @@ pub(crate) fn play(role: &str) {
                 ReceiveEvent::Progress(report) => print(report),
                 ReceiveEvent::Notice(notice) => println!("NOTICE {notice}"),
                 ReceiveEvent::Object(event) => println!("OBJECT {event:?}"),
+                ReceiveEvent::Trace(_, ReceiverNote::Joined(channel), _) => println!("JOINED {}", channel.0),
+                ReceiveEvent::Trace(_, ReceiverNote::Left(channel), _) => println!("LEFT {}", channel.0),
                 ReceiveEvent::Session(_) | ReceiveEvent::Trace(..) => {}
             };
             match receive(&options, &stop, &mut say) {

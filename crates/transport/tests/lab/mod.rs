@@ -126,6 +126,13 @@ impl Lab {
         run(&format!("ip netns exec {name} {command}")).expect("a command in a namespace");
     }
 
+    /// What a command in a namespace prints.
+    pub(crate) fn output(&self, namespace: &str, command: &str) -> String {
+        let name = format!("{}{namespace}", self.prefix);
+        let done = Command::new("sh").arg("-c").arg(format!("ip netns exec {name} {command}")).output();
+        String::from_utf8_lossy(&done.expect("a command in a namespace").stdout).into_owned()
+    }
+
     /// Starts this program in a namespace, with a role. It ends when its standard input closes, at the
     /// latest with this process.
     pub(crate) fn start(&self, namespace: &str, role: &str, log: &Path) -> Child {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod folders;
+mod groups;
 #[path = "../lo/mod.rs"]
 mod lo;
 mod reports;

@@ -112,7 +112,7 @@ impl Tool {
                     "--packet",
                     "1400 bytes",
                 ]);
-                command.args(["--no-announce", "--state"]).arg(&setting.state);
+                command.args(["--no-announce", "--control", "elm", "--state"]).arg(&setting.state);
                 with_key(command, setting)
             }
             // Without a time-out of its own it waits for clients for about ten seconds.

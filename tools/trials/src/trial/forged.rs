@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use serde_json::json;
 
-use super::{Common, group};
+use super::{Common, FIXED, group};
 use crate::content::{self, Scratch};
 use crate::flood::{self, Flood, Plan};
 use crate::hostile::{Hostile, Kind};
@@ -113,7 +113,8 @@ fn transfer(options: &Options, program: &Program, number: u32, with_forged: bool
     program.group_key(&key)?;
     let (key, base, path) = (key.display().to_string(), group(1).to_string(), format!("{}/", sent.display()));
     let rates = [0.25, 0.5, 1.0].map(|share| format!("{} Mbit/s", options.mbps * share)).join(",");
-    let sending = ["send", &path, "--group", &base, "--rates", &rates, "--group-key", &key, "--no-announce"];
+    let sending =
+        [&["send", &path, "--group", &base, "--rates", &rates, "--group-key", &key][..], &FIXED].concat();
     let mut source = program.start(&from, &sending)?;
     program::wait_for(&mut source, "ready", Duration::from_secs(20))?;
     // The forger hears the session before it begins.

@@ -13,7 +13,7 @@ use clap::Args;
 use layercast_core::stream::Stream;
 use serde_json::json;
 
-use super::Common;
+use super::{Common, FIXED};
 use crate::content::{self, Comparison, Scratch};
 use crate::flood::Tap;
 use crate::process::{Place, Process};
@@ -165,8 +165,7 @@ fn transfer(options: &Options, program: &Program, number: u64, most: u32) -> Res
     let (base, path) = (group.to_string(), format!("{}/", sent.display()));
     let (state, into_text) = (states.join("state").display().to_string(), into.display().to_string());
     let layers = ["--base", "8 Mbit/s", "--layers", "1"];
-    let sending =
-        [&["send", &path, "--group", &base, "--state", &state, "--no-announce"][..], &layers].concat();
+    let sending = [&["send", &path, "--group", &base, "--state", &state][..], &layers, &FIXED].concat();
     let receiving = ["receive", "--group", &base, "--into", &into_text, "--patience", "60 s"];
     let place = Place::Loopback;
     let start = |arguments: &[&str]| program.start(&place, arguments);

@@ -10,7 +10,7 @@ use clap::Args;
 use layercast_core::stream::Stream;
 use serde_json::{Value, json};
 
-use super::{Common, group};
+use super::{Common, FIXED, group};
 use crate::content::{self, Scratch};
 use crate::process::{Place, Process};
 use crate::program::{self, Program};
@@ -106,7 +106,8 @@ pub fn run(options: &Options) -> Result<()> {
         (group(1).to_string(), format!("{}/", sent.display()), format!("{} bytes", options.packet));
     let rates: Vec<String> = options.layers.iter().map(|mbps| format!("{mbps} Mbit/s")).collect();
     let rates = rates.join(",");
-    let sending = ["send", &path, "--group", &base, "--rates", &rates, "--packet", &packet, "--no-announce"];
+    let sending =
+        [&["send", &path, "--group", &base, "--rates", &rates, "--packet", &packet][..], &FIXED].concat();
     let mut source = program.start(&Place::Host(wire.source().clone()), &sending)?;
     program::wait_for(&mut source, "ready", Duration::from_secs(300))?;
     let mut receivers = Vec::new();

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::{Common, FEEDBACK, group};
+use super::{Common, FEEDBACK, FIXED, group};
 use crate::content::{self, Comparison, Scratch};
 use crate::flood::{self, Flood, Plan};
 use crate::hostile::{ALL, Hostile};
@@ -138,7 +138,8 @@ fn transfer(options: &Options, program: &Program, case: Case, with_storm: bool) 
     let path = format!("{}/", sent.display());
     let port = FEEDBACK.to_string();
     let sending =
-        ["send", &path, "--group", &base, "--rates", &rates, "--feedback-port", &port, "--no-announce"];
+        [&["send", &path, "--group", &base, "--rates", &rates, "--feedback-port", &port][..], &FIXED]
+            .concat();
     let mut source = program.start(&from, &[&sending[..], &keyed].concat())?;
     program::wait_for(&mut source, "ready", Duration::from_secs(20))?;
     let into_text = into.display().to_string();
@@ -212,8 +213,8 @@ fn other_session(program: &Program, place: &Place, scratch: &Scratch) -> Result<
     let path = scratch.at("other");
     content::write(&path, 300_000, 7)?;
     let (path, base) = (path.display().to_string(), group(2).to_string());
-    let mut source =
-        program.start(place, &["send", &path, "--group", &base, "--base", "4 Mbit/s", "--no-announce"])?;
+    let mut source = program
+        .start(place, &[&["send", &path, "--group", &base, "--base", "4 Mbit/s"][..], &FIXED].concat())?;
     program::wait_for(&mut source, "ready", Duration::from_secs(20))?;
     // The group is known to the network from the first packets on.
     thread::sleep(Duration::from_millis(200));

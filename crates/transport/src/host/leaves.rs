@@ -1,0 +1,267 @@
+//! How long packets of a group still arrive after it was left.
+//!
+//! The kernel discards packets of groups of which no socket on the interface is a member before UDP sees them, so a
+//! socket that stays bound to a left group gets nothing, whatever `IP_MULTICAST_ALL` says. What the link still carries
+//! is seen by a packet socket (`AF_PACKET`), which needs CAP_NET_RAW; without it nothing is measured. A filter in the
+//! kernel passes the headers of the left group's packets only.
+//!
+//! It cannot tell a leave from other reasons: a layer that ends by itself right after the leave looks like a fast
+//! leave, and packets for another member behind the same port of the switch, or for another program on this host, like
+//! a leave without effect. A leave after which no packet came is counted, but has no latency.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsRawFd;
+use std::time::{Duration as StdDuration, UNIX_EPOCH};
+
+use layercast_core::units::{Channel, Duration, Time};
+use nix::libc;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SetSockOpt, recvmsg, setsockopt, sockopt};
+use nix::sys::time::TimeSpec;
+use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+
+use super::{Clock, Interface};
+
+/// The most leaves that are watched at once, and the least time from one to the next: what bounds the cost.
+const WATCHES: usize = 4;
+const APART: Duration = Duration::from_ms(500);
+/// How often arrivals are read.
+const LOOK_EVERY: Duration = Duration::from_ms(10);
+/// A group without packets for so long is quiet: longer than the gaps between the packets of a slow layer.
+const QUIET: Duration = Duration::from_secs(2);
+/// A leave after which packets arrive for so long has no effect. RFC 3376, section 8, has 2 s by default.
+const ENDLESS: Duration = Duration::from_secs(10);
+/// The part of a packet that is kept.
+const HEAD: u32 = 48;
+/// The most packets that are read at once.
+const READS: usize = 512;
+
+/// What was seen of leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeaveCounters {
+    /// Leaves that were watched to their end.
+    pub watched: u64,
+    /// How long after the last of them with such packets the last packet came.
+    pub last: Option<Duration>,
+    /// The longest of these times.
+    pub longest: Option<Duration>,
+    /// Leaves after which packets came for ten seconds and more.
+    pub endless: u64,
+}
+
+/// The leaves that are watched.
+#[derive(Debug)]
+pub(super) struct Leaves {
+    clock: Clock,
+    watches: Vec<Watch>,
+    next: Time,
+    next_look: Time,
+    /// There is no permission, or no such socket.
+    is_denied: bool,
+    counters: LeaveCounters,
+}
+
+/// A group after it was left.
+#[derive(Debug)]
+struct Watch {
+    channel: Channel,
+    socket: Socket,
+    left: Time,
+    last: Option<Time>,
+}
+
+impl Leaves {
+    pub(super) fn new(clock: Clock) -> Leaves {
+        Leaves {
+            clock,
+            watches: Vec::with_capacity(WATCHES),
+            next: Time::ZERO,
+            next_look: Time::ZERO,
+            is_denied: false,
+            counters: LeaveCounters::default(),
+        }
+    }
+
+    pub(super) fn counters(&self) -> LeaveCounters {
+        self.counters
+    }
+
+    /// A group was left.
+    pub(super) fn left(
+        &mut self,
+        channel: Channel,
+        interface: &Interface,
+        group: SocketAddr,
+        source: IpAddr,
+    ) {
+        let now = self.clock.now();
+        if self.is_denied || now < self.next || self.watches.len() >= WATCHES {
+            return;
+        }
+        self.next = now + APART;
+        match open(interface, group, source) {
+            Ok(socket) => self.watches.push(Watch { channel, socket, left: now, last: None }),
+            Err(error) => {
+                tracing::debug!(%error, "how long leaves take is not measured");
+                self.is_denied = true;
+            }
+        }
+    }
+
+    /// A group is joined again: what arrives from now on is wanted.
+    pub(super) fn joined(&mut self, channel: Channel) {
+        self.watches.retain(|watch| watch.channel != channel);
+    }
+
+    /// Reads what has arrived.
+    pub(super) fn look(&mut self) {
+        if self.watches.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        if now < self.next_look {
+            return;
+        }
+        self.next_look = now + LOOK_EVERY;
+        let (clock, counters) = (self.clock, &mut self.counters);
+        self.watches.retain_mut(|watch| {
+            let newest = newest(&watch.socket, clock);
+            watch.last = newest.map(|at| at.max(watch.left)).or(watch.last);
+            let latency = watch.last.map(|last| last.since(watch.left));
+            if latency.is_some_and(|latency| latency >= ENDLESS) {
+                counters.watched += 1;
+                counters.endless += 1;
+                return false;
+            }
+            if now.since(watch.last.unwrap_or(watch.left)) < QUIET {
+                return true;
+            }
+            counters.watched += 1;
+            counters.last = latency.or(counters.last);
+            counters.longest = counters.longest.max(latency);
+            false
+        });
+    }
+}
+
+/// When the newest packet that waits arrived.
+fn newest(socket: &Socket, clock: Clock) -> Option<Time> {
+    let (mut newest, mut bytes) = (None, [0; HEAD as usize]);
+    let mut controls = nix::cmsg_space!(TimeSpec);
+    for _ in 0..READS {
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let Ok(message) = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut controls), flags) else {
+            break;
+        };
+        let stamp = message.cmsgs().into_iter().flatten().find_map(|control| match control {
+            ControlMessageOwned::ScmTimestampns(time) => UNIX_EPOCH.checked_add(StdDuration::from(time)),
+            _ => None,
+        });
+        newest = newest.max(Some(clock.read().arrival(stamp, clock.now())));
+    }
+    newest
+}
+
+/// A socket for the packets of a group on an interface, member or not.
+fn open(interface: &Interface, group: SocketAddr, source: IpAddr) -> io::Result<Socket> {
+    let kind = if group.is_ipv4() { libc::ETH_P_IP } else { libc::ETH_P_IPV6 };
+    let kind = i32::from(u16::try_from(kind).unwrap_or_default().to_be());
+    let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), Some(Protocol::from(kind)))?;
+    socket.attach_filter(&filter(interface.index, group, source))?;
+    setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
+    // The adapter passes the group's packets as before, though the host no longer reports that it is a member.
+    let request = libc::packet_mreq {
+        mr_ifindex: i32::try_from(interface.index).unwrap_or_default(),
+        mr_type: u16::try_from(libc::PACKET_MR_MULTICAST).unwrap_or_default(),
+        mr_alen: 6,
+        mr_address: hardware_address(group.ip()),
+    };
+    if let Err(error) = AddMembership.set(&socket, &request) {
+        tracing::debug!(%error, "the adapter may filter groups that were left");
+    }
+    // Packets that came before the filter was there.
+    let mut bytes = [0; 1];
+    for _ in 0..READS {
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        if recvmsg::<()>(socket.as_raw_fd(), &mut parts, None, MsgFlags::MSG_DONTWAIT).is_err() {
+            break;
+        }
+    }
+    Ok(socket)
+}
+
+/// `PACKET_ADD_MEMBERSHIP` (packet(7)).
+#[derive(Clone, Copy)]
+struct AddMembership;
+
+nix::setsockopt_impl!(
+    AddMembership,
+    libc::SOL_PACKET,
+    libc::PACKET_ADD_MEMBERSHIP,
+    libc::packet_mreq,
+    nix::sys::socket::sockopt::SetStruct<'_, libc::packet_mreq>
+);
+
+/// The Ethernet address of a group (RFC 1112, section 6.4; RFC 2464, section 7).
+fn hardware_address(group: IpAddr) -> [u8; 8] {
+    match group {
+        IpAddr::V4(group) => {
+            let [_, b, c, d] = group.octets();
+            [0x01, 0x00, 0x5e, b & 0x7f, c, d, 0, 0]
+        }
+        IpAddr::V6(group) => {
+            let [.., a, b, c, d] = group.octets();
+            [0x33, 0x33, a, b, c, d, 0, 0]
+        }
+    }
+}
+
+/// A filter (BPF) for UDP packets on an interface to a group and port, from a source; they begin with the IP header.
+fn filter(interface: u32, group: SocketAddr, source: IpAddr) -> Vec<SockFilter> {
+    // The kernel's number of the interface, as data (linux/filter.h).
+    const INTERFACE: u32 = (-0x1000i32 + 8) as u32;
+    const LOAD_WORD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
+    const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
+    const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
+    // What is loaded, from where, and what it must be.
+    let mut checks: Vec<(u32, u32, u32)> = vec![(LOAD_WORD, INTERFACE, interface)];
+    let words = |address: Ipv6Addr, at: u32| {
+        let bits = address.to_bits();
+        [(0, 96), (4, 64), (8, 32), (12, 0)]
+            .map(|(place, shift)| (LOAD_WORD, at + place, (bits >> shift) as u32))
+    };
+    let udp = u32::from(libc::IPPROTO_UDP as u8);
+    let port = u32::from(group.port());
+    match (group.ip(), source) {
+        (IpAddr::V4(to), IpAddr::V4(from)) => {
+            checks.extend([
+                (LOAD_WORD, 12, from.to_bits()),
+                (LOAD_WORD, 16, to.to_bits()),
+                (LOAD_BYTE, 9, udp),
+            ]);
+            // The ports follow the header, which may have options; multicast with options is not ours.
+            checks.extend([(LOAD_BYTE, 0, 0x45), (LOAD_HALF, 22, port)]);
+        }
+        (IpAddr::V6(to), IpAddr::V6(from)) => {
+            checks.extend(words(from, 8));
+            checks.extend(words(to, 24));
+            checks.extend([(LOAD_BYTE, 6, udp), (LOAD_HALF, 42, port)]);
+        }
+        _ => {}
+    }
+    let code = |code: u32| u16::try_from(code).unwrap_or_default();
+    let jump = code(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K);
+    let give = code(libc::BPF_RET | libc::BPF_K);
+    let count = checks.len();
+    let mut program = Vec::with_capacity(2 * count + 2);
+    for (place, (load, at, value)) in checks.into_iter().enumerate() {
+        // Over the checks that are left, and the return of a packet that passes, to the other.
+        let to_end = u8::try_from(2 * (count - place - 1) + 1).unwrap_or(u8::MAX);
+        program.push(SockFilter::new(code(load), 0, 0, at));
+        program.push(SockFilter::new(jump, 0, to_end, value));
+    }
+    program.push(SockFilter::new(give, 0, 0, HEAD));
+    program.push(SockFilter::new(give, 0, 0, 0));
+    program
+}
