@@ -1,7 +1,7 @@
 # Hardships for whole programs; docs/trials.md has what they show. As root, since networks are emulated.
 # TRIALS_OPTIONS is added to the options of a trial: `layercast-trials NAME --help`.
 
-.PHONY: trials-program trials trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder trial-links trial-crowd peers
+.PHONY: trials-program norm-file trials trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder trial-links trial-crowd trial-speed peers
 
 TRIALS = $(TARGET)/release/layercast-trials
 TRIAL = $(TRIALS) $(1) --out $(OUT)/trials $(TRIALS_OPTIONS)
@@ -45,8 +45,14 @@ trial-links: trials-program ## Receivers behind 5, 20, 100 Mbit/s and an unshape
 trial-crowd: trials-program ## 200 receivers, one very slow, one that comes and goes (6 minutes)
 	$(call TRIAL,crowd) $(CROWD)
 
-peers: trials-program ## The same faults for UFTP, NORM and udpcast, in the same networks (15 minutes); those that are missing are skipped
+norm-file:
 	@if [ -f /usr/include/normApi.h ] && command -v g++ >/dev/null 2>&1; then \
 	  g++ -O2 -Wall -o $(NORM_FILE) tools/trials/norm/norm_file.cpp -lnorm; \
 	else echo "NORM is skipped: on Debian, apt-get install g++ libnorm-dev (and uftp, udpcast)" >&2; fi
+
+# Files are in memory, where there is such a file system: a disk would be what is measured.
+trial-speed: trials-program norm-file ## 1 GB to one receiver by us, UFTP, NORM and udpcast, at losses of 0, 1 and 5 % (30 minutes)
+	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo /tmp) $(call TRIAL,speed) --norm $(NORM_FILE) --table $(OUT)/trials/speed.md
+
+peers: trials-program norm-file ## The same faults for UFTP, NORM and udpcast, in the same networks (15 minutes); those that are missing are skipped
 	$(call TRIAL,peers) --norm $(NORM_FILE) --table $(OUT)/trials/peers.md

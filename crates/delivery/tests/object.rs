@@ -3,11 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use layercast_delivery::disk::Attributes;
+use layercast_delivery::memory::MemoryFile;
 use layercast_delivery::object::{
-    Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, Instance, MAX_BLOCK_SYMBOLS, Oti,
-    OtiError, TABLE_MAX, TableError, compressed, decompressed, table_fti,
+    BlockHashes, Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, Instance,
+    MAX_BLOCK_SYMBOLS, Oti, OtiError, Reassembly, TABLE_MAX, TableError, compressed, decompressed, table_fti,
 };
-use layercast_delivery::packet::{Fdt, Fti};
+use layercast_delivery::packet::{Fdt, Fti, PayloadId};
 use layercast_delivery::part::Part;
 use layercast_delivery::table_reader::TableReader;
 use proptest::prelude::*;
@@ -26,6 +27,22 @@ fn cuts_follow_the_partition_of_the_rfc() {
     assert_eq!(Oti::new(100, 100, [2, 0, 1, 4]), Err(OtiError::Blocks(2)));
     assert_eq!(Oti::new(1 << 40, 8, [1, 0, 1, 4]), Err(OtiError::Length(1 << 40)));
     assert!(matches!(Oti::plan(1 << 39, 100), Err(OtiError::Length(_))));
+}
+
+#[test]
+fn the_beginning_of_a_file_is_known_to_be_complete_when_its_first_blocks_are() {
+    let oti = Oti::new(1050, 100, [4, 0, 1, 4]).unwrap();
+    let mut reassembly = Reassembly::new(Coding::RaptorQ(oti), MemoryFile::default(), BlockHashes::None);
+    let mut prefixes = Vec::new();
+    for block in [1, 0, 3, 2] {
+        for esi in 0..oti.block_symbols(block) {
+            reassembly.insert(PayloadId::new(block, esi).unwrap(), &[7; 100]).unwrap();
+        }
+        prefixes.push(reassembly.prefix());
+    }
+    assert_eq!(prefixes, [0, 600, 600, 1050]);
+    reassembly.restart();
+    assert_eq!(reassembly.prefix(), 0);
 }
 
 fn instance(path: &str) -> Instance {

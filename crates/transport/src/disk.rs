@@ -22,10 +22,14 @@ use rustix::io::Errno;
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const FOLDER_MODE: Mode = Mode::from_raw_mode(0o777);
 
-/// Space is reserved by another thread for files of so many bytes, and waited for that long: several packets of the fastest
+/// Space is reserved by another thread for files of so many bytes, and waited for that long: the packets of the fastest
 /// sessions fit into the receive buffer meanwhile.
 const LONG: u64 = 16 << 20;
 const RESERVE_WITHIN: Duration = Duration::from_millis(10);
+/// How much is reserved by one request, or this share of the file, if that is more. A file system that fills it with zeros
+/// writes nothing else to the file meanwhile.
+const RESERVE_STEP: u64 = 8 << 20;
+const RESERVE_STEPS: u64 = 64;
 
 /// How many files are synchronised at the same time.
 const SYNCS: usize = 8;
@@ -45,7 +49,12 @@ impl DiskFile for OpenFile {
             return Ok(());
         }
         // A full disk is better reported now than after an hour.
-        reserve(&self.0, length)
+        let reserved = reserve(&self.0, length);
+        if reserved.is_err() {
+            // What was reserved is of no use.
+            self.0.set_len(0)?;
+        }
+        reserved
     }
 
     fn read_at(&self, start: u64, room: &mut [u8]) -> io::Result<()> {
@@ -87,7 +96,7 @@ fn reserve(file: &File, length: u64) -> io::Result<()> {
     let file = file.try_clone()?;
     let (done, reserved) = sync_channel(1);
     let run = move || {
-        let result = match fallocate(&file, FallocateFlags::empty(), 0, length) {
+        let result = match reserve_in_steps(&file, length) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(error) => Err(io::Error::from(error)),
         };
@@ -104,6 +113,16 @@ fn reserve(file: &File, length: u64) -> io::Result<()> {
         Ok(result) => result,
         Err(_) => Ok(()),
     }
+}
+
+fn reserve_in_steps(file: &File, length: u64) -> Result<(), Errno> {
+    let mut start = 0;
+    while start < length {
+        let step = RESERVE_STEP.max(length / RESERVE_STEPS).min(length - start);
+        fallocate(file, FallocateFlags::empty(), start, step)?;
+        start += step;
+    }
+    Ok(())
 }
 
 /// Synchronises files, several at the same time: a disk, or the journal of a file system, serves many requests as quickly as

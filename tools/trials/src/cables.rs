@@ -107,6 +107,22 @@ impl Cables {
         ))
     }
 
+    /// Loses a share of the multicast packets that arrive behind a link, at random.
+    ///
+    /// # Errors
+    /// Where nft cannot be used.
+    pub fn lose(&self, number: usize, share: f64) -> Result<()> {
+        if share <= 0.0 {
+            return Ok(());
+        }
+        let (namespace, of) = (self.name(&number.to_string()), (share * 1e5).round());
+        run(&format!(
+            "ip netns exec {namespace} nft 'add table inet loss; \
+             add chain inet loss in {{ type filter hook prerouting priority -300; }}; \
+             add rule inet loss in ip daddr 224.0.0.0/4 meta l4proto udp numgen random mod 100000 < {of} drop'"
+        ))
+    }
+
     /// Where the source runs.
     pub fn source(&self) -> Place {
         Place::Namespace(self.name("source"))

@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 fn main() -> anyhow::Result<()> {
     use clap::{Parser, Subcommand};
-    use layercast_trials::peers;
+    use layercast_trials::peers::{self, speed};
     use layercast_trials::trial::{crowd, forged, kills, links, losses, soak, storm};
 
     #[derive(Parser)]
@@ -29,6 +29,8 @@ fn main() -> anyhow::Result<()> {
         Links(links::Options),
         /// Many receivers, one very slow, one that comes and goes.
         Crowd(crowd::Options),
+        /// One long file to one receiver, by each tool at each rate.
+        Speed(speed::Options),
         /// The same faults for other tools.
         Peers(peers::Options),
     }
@@ -41,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         Trial::Soak(options) => soak::run(&options),
         Trial::Links(options) => links::run(&options),
         Trial::Crowd(options) => crowd::run(&options),
+        Trial::Speed(options) => speed::run(&options),
         Trial::Peers(options) => peers::run(&options),
     }
 }

@@ -1,6 +1,7 @@
 //! The same faults for other tools that send files by multicast, in the same networks and the same run as ours.
 
 mod fault;
+pub mod speed;
 mod tool;
 
 use std::path::PathBuf;

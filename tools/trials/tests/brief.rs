@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use layercast_emulator::Error;
 use layercast_testkit::{Missing, skip};
-use layercast_trials::peers;
+use layercast_trials::peers::{self, speed};
 use layercast_trials::trial::{crowd, forged, kills, links, losses, soak, storm};
 
 fn out() -> PathBuf {
@@ -65,6 +65,12 @@ fn files_arrive_over_a_lossy_link() {
 fn faults_are_given_to_a_tool() {
     let Some(program) = program(true) else { return };
     peers::run(&peers::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn a_tool_is_timed() {
+    let Some(program) = program(true) else { return };
+    speed::run(&speed::Options::brief(program, out())).unwrap();
 }
 
 #[test]

@@ -94,6 +94,8 @@ pub struct Assembly<F> {
     hashes: BlockHashes,
     blocks: Vec<Block>,
     complete: usize,
+    /// How many blocks from the first on are complete.
+    leading: usize,
     /// Blocks that are ready, the oldest first.
     ready: VecDeque<u8>,
     /// How many blocks are being decoded elsewhere.
@@ -112,6 +114,7 @@ impl<F: DiskFile> Assembly<F> {
             hashes,
             blocks: Vec::new(),
             complete: 0,
+            leading: 0,
             ready: VecDeque::new(),
             decoding: 0,
             round: 0,
@@ -125,6 +128,7 @@ impl<F: DiskFile> Assembly<F> {
     pub fn restart(&mut self) {
         self.blocks = (0..self.oti.blocks()).map(|number| new_block(&self.oti, number)).collect();
         self.complete = 0;
+        self.leading = 0;
         self.ready.clear();
         self.decoding = 0;
         self.round = self.round.wrapping_add(1);
@@ -229,6 +233,8 @@ impl<F: DiskFile> Assembly<F> {
             *block = Block::complete();
             self.complete += 1;
             self.ready.retain(|&ready| ready != number);
+            let rest = self.blocks.get(self.leading..).unwrap_or_default();
+            self.leading += rest.iter().take_while(|block| block.is_complete).count();
         }
         true
     }
@@ -397,6 +403,14 @@ impl<F: DiskFile> Assembly<F> {
             repair: block.repair().collect(),
             surplus: block.surplus().map(|(esi, symbol)| (esi, symbol.to_vec())).collect(),
         })
+    }
+
+    /// How many bytes from the beginning of the file on are complete. They change no more, unless all is discarded.
+    pub fn prefix(&self) -> u64 {
+        match u8::try_from(self.leading) {
+            Ok(number) if self.leading < self.blocks.len() => self.oti.position(number, 0).0,
+            _ => self.oti.length(),
+        }
     }
 
     /// Whether a block is ready.

@@ -128,6 +128,15 @@ impl<F: DiskFile> Reassembly<F> {
         }
     }
 
+    /// How many bytes from the beginning of the file on are known to be complete. They change no more, unless all is
+    /// discarded.
+    pub fn prefix(&self) -> u64 {
+        match self {
+            Reassembly::Coded(assembly) => assembly.prefix(),
+            Reassembly::Plain(_) => 0,
+        }
+    }
+
     /// Whether a block has enough symbols and waits to be decoded or verified.
     pub fn is_ready(&self) -> bool {
         match self {

@@ -24,6 +24,9 @@ use crate::placing::{
 /// The memory for short objects that are not complete. Beyond it they are partial files too.
 const MEMORY_MAX: u64 = 32 << 20;
 
+/// How much is hashed at a time while packets arrive: as long as a receive buffer lasts many times over.
+const AHEAD: usize = 256 << 10;
+
 #[derive(Debug)]
 enum State<F> {
     /// No symbol has come.
@@ -31,7 +34,8 @@ enum State<F> {
     /// A file of this length is at its path.
     Comparing(F, Hashing),
     Short(Reassembly<MemoryFile>),
-    Long(Box<Partial<F>>),
+    /// With the hash of what is complete from its beginning on.
+    Long(Box<Partial<F>>, Hashing),
     /// Complete; its hash is compared.
     Verifying(Box<Partial<F>>, Hashing),
     /// Complete, and compressed.
@@ -104,7 +108,7 @@ impl<F: DiskFile> Object<F> {
     /// Whether it takes symbols of this encoding.
     pub(super) fn takes(&self, codepoint: u8) -> bool {
         self.coding().is_some_and(|coding| coding.encoding_id() == codepoint)
-            && matches!(self.state, State::Waiting | State::Short(_) | State::Long(_))
+            && matches!(self.state, State::Waiting | State::Short(_) | State::Long(..))
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -113,10 +117,12 @@ impl<F: DiskFile> Object<F> {
 
     /// Whether it may be moved to its path by the next work.
     pub(super) fn may_be_placed(&self) -> bool {
-        self.is_busy()
-            && self.coding().is_some()
-            && self.entry.package.is_none()
-            && !matches!(self.state, State::Comparing(..))
+        let is_under_way = match &self.state {
+            State::Comparing(..) => true,
+            State::Long(partial, _) => !partial.reassembly.is_complete(),
+            _ => false,
+        };
+        self.is_busy() && self.coding().is_some() && self.entry.package.is_none() && !is_under_way
     }
 
     /// Whether there is work to do without further symbols.
@@ -128,7 +134,11 @@ impl<F: DiskFile> Object<F> {
             State::Checking => self.named.is_some(),
             State::Extracting(_) => self.named.is_some() || self.members.is_none(),
             State::Short(reassembly) => reassembly.is_complete() || reassembly.is_ready(),
-            State::Long(partial) => partial.reassembly.is_complete() || partial.reassembly.is_ready(),
+            State::Long(partial, hashing) => {
+                partial.reassembly.is_complete()
+                    || partial.reassembly.is_ready()
+                    || partial.reassembly.prefix() > hashing.done()
+            }
             State::Placed | State::Failed(_) => false,
         }
     }
@@ -138,7 +148,7 @@ impl<F: DiskFile> Object<F> {
         match &self.state {
             State::Waiting => self.is_busy(),
             State::Short(reassembly) => reassembly.has_enough(),
-            State::Long(partial) => partial.reassembly.has_enough(),
+            State::Long(partial, _) => partial.reassembly.has_enough(),
             // What is there may have another content.
             State::Comparing(..) | State::Checking => false,
             State::Verifying(..) | State::Unpacking(_) | State::Extracting(_) => true,
@@ -170,7 +180,7 @@ impl<F: DiskFile> Object<F> {
     pub(super) fn has_partial(&self) -> bool {
         matches!(
             self.state,
-            State::Long(_) | State::Verifying(..) | State::Unpacking(_) | State::Extracting(_)
+            State::Long(..) | State::Verifying(..) | State::Unpacking(_) | State::Extracting(_)
         )
     }
 
@@ -194,7 +204,7 @@ impl<F: DiskFile> Object<F> {
         let held = match &self.state {
             State::Waiting | State::Comparing(..) | State::Checking | State::Failed(_) => 0,
             State::Short(reassembly) => reassembly.symbols().1,
-            State::Long(partial) => partial.reassembly.symbols().1,
+            State::Long(partial, _) => partial.reassembly.symbols().1,
             State::Verifying(..) | State::Unpacking(_) | State::Extracting(_) | State::Placed => needed,
         };
         (needed, held.min(needed))
@@ -203,7 +213,7 @@ impl<F: DiskFile> Object<F> {
     pub(super) fn counters(&self) -> AssemblyCounters {
         let mut counters = match &self.state {
             State::Short(reassembly) => reassembly.counters(),
-            State::Long(partial) => partial.reassembly.counters(),
+            State::Long(partial, _) => partial.reassembly.counters(),
             _ => AssemblyCounters::default(),
         };
         if self.verifies {
@@ -236,7 +246,7 @@ impl<F: DiskFile> Object<F> {
             resumed: (partial.resumed > 0).then_some((partial.resumed, coding.symbols())),
             is_unrecorded: partial.journal.is_none(),
         };
-        self.state = State::Long(Box::new(partial));
+        self.state = State::Long(Box::new(partial), Hashing::of(&self.entry));
         Ok(opened)
     }
 
@@ -259,7 +269,7 @@ impl<F: DiskFile> Object<F> {
 
     /// Writes the records that wait; false if that failed now.
     pub(super) fn flush(&mut self) -> bool {
-        let State::Long(partial) = &mut self.state else { return true };
+        let State::Long(partial, _) = &mut self.state else { return true };
         let written = partial.journal.as_mut().map_or(Ok(()), Journal::flush);
         if written.is_err() {
             partial.journal = None;
@@ -283,13 +293,12 @@ impl<F: DiskFile> Object<F> {
                 self.state = State::Short(reassembly);
                 Ok(None)
             }
-            State::Long(partial) if !partial.reassembly.is_complete() => {
-                self.state = State::Long(partial);
-                Ok(None)
+            State::Long(partial, hashing) if !partial.reassembly.is_complete() => {
+                self.hash_ahead(partial, hashing, room)
             }
             State::Comparing(file, hashing) => self.compare(file, hashing, settings, room),
-            State::Long(partial) => {
-                self.state = State::Verifying(partial, Hashing::of(&self.entry));
+            State::Long(partial, hashing) => {
+                self.state = State::Verifying(partial, hashing);
                 Ok(None)
             }
             State::Verifying(partial, hashing) => {
@@ -336,6 +345,22 @@ impl<F: DiskFile> Object<F> {
             }
             Ok(_) | Err(_) => Ok(Some(self.fail(ObjectError::Exists))),
         }
+    }
+
+    /// Hashes a part of what is complete while other blocks are on their way, so that little is left at the end.
+    fn hash_ahead(
+        &mut self,
+        partial: Box<Partial<F>>,
+        mut hashing: Hashing,
+        room: &mut [u8],
+    ) -> io::Result<Option<ReceptionEvent>> {
+        let room = room.get_mut(..AHEAD).unwrap_or_default();
+        let read = hashing.go_on(partial.reassembly.file(), partial.reassembly.prefix(), room);
+        if read.is_err() {
+            hashing = Hashing::of(&self.entry);
+        }
+        self.state = State::Long(partial, hashing);
+        read.map(|_| None)
     }
 
     fn verify<D: Disk<File = F>>(
@@ -402,7 +427,7 @@ impl<F: DiskFile> Object<F> {
         if partial.journal.as_mut().is_some_and(|journal| journal.restart().is_err()) {
             partial.journal = None;
         }
-        self.state = State::Long(partial);
+        self.state = State::Long(partial, Hashing::of(&self.entry));
         self.wrong_hash()
     }
 

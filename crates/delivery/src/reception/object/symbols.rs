@@ -13,7 +13,7 @@ impl<F: DiskFile> Object<F> {
     pub(in crate::reception) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
         match &mut self.state {
             State::Short(reassembly) => reassembly.insert(id, symbol),
-            State::Long(partial) => {
+            State::Long(partial, _) => {
                 let Partial { coding, reassembly, journal, .. } = &mut **partial;
                 let outcome = reassembly.insert(id, symbol)?;
                 // Without a record an object can be received all the same.
@@ -35,7 +35,7 @@ impl<F: DiskFile> Object<F> {
         first: PayloadId,
         symbols: &[IoSlice<'_>],
     ) -> io::Result<Option<SymbolOutcome>> {
-        let State::Long(partial) = &mut self.state else { return Ok(None) };
+        let State::Long(partial, _) = &mut self.state else { return Ok(None) };
         let Partial { coding, reassembly, journal, .. } = &mut **partial;
         let Some(last) = reassembly.insert_run(first, symbols)? else { return Ok(None) };
         let mut ids = (first.esi()..).zip((0..symbols.len()).rev());
@@ -56,7 +56,7 @@ impl<F: DiskFile> Object<F> {
     pub(super) fn complete_block(&mut self) -> io::Result<bool> {
         match &mut self.state {
             State::Short(reassembly) => Ok(reassembly.complete_next()?.is_some()),
-            State::Long(partial) => {
+            State::Long(partial, _) => {
                 let attempt = partial.reassembly.complete_next()?;
                 record_attempt(partial, attempt);
                 Ok(attempt.is_some())
@@ -67,20 +67,20 @@ impl<F: DiskFile> Object<F> {
 
     /// Whether a block of a long object has enough symbols.
     pub(in crate::reception) fn is_decodable(&self) -> bool {
-        matches!(&self.state, State::Long(partial) if partial.reassembly.is_ready())
+        matches!(&self.state, State::Long(partial, _) if partial.reassembly.is_ready())
     }
 
     /// The next block that has enough symbols, to be decoded elsewhere.
     pub(in crate::reception) fn take_job(&mut self) -> io::Result<Option<DecodeJob>> {
         match &mut self.state {
-            State::Long(partial) => partial.reassembly.take_job(),
+            State::Long(partial, _) => partial.reassembly.take_job(),
             _ => Ok(None),
         }
     }
 
     /// Takes a block that was decoded elsewhere.
     pub(in crate::reception) fn finish_job(&mut self, decoded: Decoded) -> io::Result<()> {
-        if let State::Long(partial) = &mut self.state {
+        if let State::Long(partial, _) = &mut self.state {
             let attempt = partial.reassembly.finish_job(decoded)?;
             record_attempt(partial, attempt);
         }

@@ -61,7 +61,7 @@ fn what_is_missing_is_reported_where_it_should_be() {
 
 #[test]
 fn a_mistake_in_the_defaults_is_reported_once() {
-    let (path, message, _) = only("rate = \"100 Mbit/s\"", "rate = \"100 Mbit\"");
+    let (path, message, _) = only("rate = \"100 Mbit/s\"", "rate = \"100 Mbps\"");
     assert_eq!(path, "defaults.link.rate");
     assert!(message.contains("the unit must be"), "{message}");
 }
