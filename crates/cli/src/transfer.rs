@@ -103,9 +103,11 @@ pub(crate) fn status<T>(outcome: &Result<T, Error>) -> u8 {
 
 /// The options of a transmission.
 pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
-    let mut protocol = receive::deployed(arguments.control()).ok_or_else(|| {
+    let default = if arguments.stream.stream { "elm" } else { "tide" };
+    let control = arguments.control.as_deref().unwrap_or(default);
+    let mut protocol = receive::deployed(control).ok_or_else(|| {
         let known = registry::NAMES.join(", ");
-        Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.control()))
+        Failure::Input(format!("error: there is no protocol `{control}`; there are {known}"))
     })?;
     let layers = match arguments.stream.stream {
         true => layering::stream_table(&arguments.layering, arguments.paths.len())?,

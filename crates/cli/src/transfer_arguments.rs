@@ -117,14 +117,6 @@ pub(crate) struct Send {
     pub(crate) quiet: bool,
 }
 
-impl Send {
-    /// The name of the congestion control.
-    pub(crate) fn control(&self) -> &str {
-        let default = if self.stream.stream { "elm" } else { "tide" };
-        self.control.as_deref().unwrap_or(default)
-    }
-}
-
 /// The rates of a session: the lowest and the highest, or each layer's.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Layering {

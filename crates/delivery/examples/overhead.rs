@@ -1,10 +1,10 @@
 //! What arrives at a receiver until it has a file, with packets lost at random and no network between:
 //!
 //! ```sh
-//! cargo run --release -p layercast-delivery --example overhead -- MEGABYTES LOSS SEED [SHARE]
+//! cargo run --release -p layercast-delivery --example overhead -- MEGABYTES LOSS SEED [TURN]
 //! ```
 //!
-//! With SHARE blocks take turns, each for one in so many of its symbols. The packets of three channels in the ratio 1:1:2, each of 912 bytes after its LCT header.
+//! With TURN blocks take turns, each for this part of its symbols. The packets of three channels in the ratio 1:1:2, each of 912 bytes after its LCT header.
 
 #![allow(clippy::disallowed_methods, reason = "this measures real time")]
 
@@ -30,10 +30,10 @@ const TURNS: [u16; 4] = [0, 2, 1, 2];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (megabytes, loss, seed, share) = match arguments.as_slice() {
+    let (megabytes, loss, seed, turn) = match arguments.as_slice() {
         [megabytes, loss, seed] => (megabytes, loss, seed, None),
-        [megabytes, loss, seed, share] => (megabytes, loss, seed, Some(share.parse()?)),
-        _ => return Err("MEGABYTES LOSS SEED [SHARE]".into()),
+        [megabytes, loss, seed, turn] => (megabytes, loss, seed, Some(turn.parse()?)),
+        _ => return Err("MEGABYTES LOSS SEED [TURN]".into()),
     };
     let (length, loss, seed): (usize, f64, u64) =
         (megabytes.parse::<usize>()? * 1_000_000, loss.parse()?, seed.parse()?);
@@ -47,8 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         signer: None,
     };
     let mut sender = Sender::new(settings, 3);
-    if let Some(share) = share {
-        sender.set_block_window(BlockWindow { all_up_to: 0, share });
+    if let Some(turn) = turn {
+        sender.set_block_window(BlockWindow { all_up_to: 0, turn });
     }
     let file = Some((length as u64, sha256(&bytes)));
     let item = Item {

@@ -79,12 +79,18 @@ struct Slot {
 }
 
 impl Slot {
-    /// How many of its symbols are sent in a turn: first all source symbols, which need no encoder, and then a share as large.
-    fn turn(&self, share: u32) -> u32 {
+    /// How many of its symbols are sent in a turn: first all source symbols, which need no encoder, and then this part of as
+    /// many.
+    fn turn(&self, part: f64) -> u32 {
         match self.symbols.saturating_sub(self.next_esi) {
-            0 => self.symbols.div_ceil(share.max(1)).max(1),
+            0 => ((f64::from(self.symbols) * part).ceil() as u32).clamp(1, self.symbols.max(1)),
             source => source,
         }
+    }
+
+    /// Whether the next symbol is a repair symbol.
+    fn is_repairing(&self) -> bool {
+        self.next_esi >= self.symbols
     }
 }
 
@@ -108,6 +114,7 @@ pub struct Carousel {
     ahead: Vec<u32>,
     /// How many of the slots are of removed objects.
     removed: usize,
+    holds: bool,
 }
 
 impl Carousel {
@@ -127,7 +134,14 @@ impl Carousel {
             coded: 0,
             ahead: Vec::new(),
             removed: 0,
+            holds: false,
         }
+    }
+
+    /// Whether repair symbols that were announced ([`Carousel::take_ahead`]) are not ready yet. Until they are, the active
+    /// blocks stay active, so that nobody waits.
+    pub fn hold(&mut self, holds: bool) {
+        self.holds = holds;
     }
 
     /// Lets blocks take turns when there are many. Called before objects are added.
@@ -191,7 +205,7 @@ impl Carousel {
 
     /// From now on blocks take turns.
     fn take_turns(&mut self) {
-        let mut window = Window::new(self.block_window.share, self.channels.len());
+        let mut window = Window::new(self.block_window.turn, self.channels.len());
         for (slot, number) in self.slots.iter().zip(0..) {
             if !slot.repeats && !slot.is_removed {
                 window.add(number, slot.symbols, false);
@@ -281,7 +295,10 @@ impl Carousel {
             return Some(pick);
         }
         let number = match cycle.next_slot(&self.slots, self.window.as_ref().map_or(1, Window::symbols))? {
-            ACTIVE_BLOCKS => self.window.as_mut()?.next(channel.index(), &self.slots, &mut self.ahead)?,
+            ACTIVE_BLOCKS => {
+                let window = self.window.as_mut()?;
+                window.next(channel.index(), &self.slots, self.holds, &mut self.ahead)?
+            }
             number => number,
         };
         let slot = self.slots.get_mut(number as usize)?;
@@ -300,7 +317,7 @@ impl Carousel {
     pub fn take_ahead(&mut self) -> Option<Ahead> {
         while let Some(number) = self.ahead.pop() {
             let slot = self.slots.get(number as usize)?;
-            let turn = self.window.as_ref().map(|_| slot.turn(self.block_window.share));
+            let turn = self.window.as_ref().map(|_| slot.turn(self.block_window.turn));
             let first = slot.next_esi.max(slot.symbols);
             let turn = turn.map(|turn| (slot.next_esi + turn).saturating_sub(first));
             if turn != Some(0)
@@ -363,7 +380,7 @@ mod tests {
 
     fn in_turns(channels: u16, objects: impl IntoIterator<Item = u64>) -> Carousel {
         let mut carousel = Carousel::new(channels);
-        carousel.set_block_window(BlockWindow { all_up_to: 100, share: 16 });
+        carousel.set_block_window(BlockWindow { all_up_to: 100, turn: 1.0 / 16.0 });
         for (symbols, toi) in objects.into_iter().zip(1..) {
             carousel.add(toi, coded(symbols), &[]);
         }
@@ -426,7 +443,7 @@ mod tests {
 
     #[test]
     fn a_carousel_whose_objects_are_replaced_again_and_again_does_not_grow() {
-        for window in [BlockWindow::NONE, BlockWindow { all_up_to: 100, share: 16 }] {
+        for window in [BlockWindow::NONE, BlockWindow { all_up_to: 100, turn: 1.0 / 16.0 }] {
             let mut carousel = Carousel::new(2);
             carousel.set_block_window(window);
             let one_symbol = Coding::plan(10, SYMBOL).expect("a plan");

@@ -59,6 +59,11 @@ pub trait Symbols {
     fn prepare(&mut self, ahead: Ahead) {
         let _ = ahead;
     }
+
+    /// Whether what [`Symbols::prepare`] announced is not ready yet, so that its symbols would have to be waited for.
+    fn is_behind(&mut self) -> bool {
+        false
+    }
 }
 
 /// The payload of a source.
@@ -135,6 +140,7 @@ impl Sender {
         room: &mut [u8],
         symbols: &mut S,
     ) -> Result<Load, S::Error> {
+        self.carousel.hold(symbols.is_behind());
         let pick = self.carousel.next(channel, now);
         while let Some(ahead) = self.carousel.take_ahead() {
             symbols.prepare(ahead);

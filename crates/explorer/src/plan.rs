@@ -213,7 +213,7 @@ fn block_window(draw: &mut Draw) -> BlockWindow {
     if draw.below(3) > 0 {
         return BlockWindow::NONE;
     }
-    BlockWindow { all_up_to: draw.below(2) * draw.below(500), share: 1 + draw.below(16) as u32 }
+    BlockWindow { all_up_to: draw.below(2) * draw.below(500), turn: 1.0 / (1 + draw.below(16)) as f64 }
 }
 
 fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {

@@ -19,19 +19,19 @@ const ACTIVE_SYMBOLS: u32 = 8192;
 const AHEAD: u32 = 4096;
 
 /// When blocks are sent a few at a time, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockWindow {
     /// The maximum number of symbols of all coded objects for which all blocks are active.
     pub all_up_to: u64,
-    /// A block stays active until its source symbols have been sent, which needs no encoder, and after that for one in so many
-    /// of its symbols. A large number costs computing at the source. With a small
-    /// one, receivers of most layers wait longer for the few symbols that they lost: up to so large a part of a round.
-    pub share: u32,
+    /// A block stays active until its source symbols have been sent, which needs no encoder, and after that for this part of
+    /// as many symbols, from 0 to 1. A small part costs computing at the source. With a large one receivers of most layers
+    /// wait longer for the few symbols that they lost: up to so large a part of a round.
+    pub turn: f64,
 }
 
 impl BlockWindow {
     /// All blocks are always active.
-    pub const NONE: BlockWindow = BlockWindow { all_up_to: u64::MAX, share: 1 };
+    pub const NONE: BlockWindow = BlockWindow { all_up_to: u64::MAX, turn: 1.0 };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ struct Sent {
 /// The active blocks, and those that wait for their turn.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    share: u32,
+    turn: f64,
     active: Vec<Active>,
     waiting: VecDeque<u32>,
     /// Blocks that were added while sending. One of them is active at a time, and gets every second symbol.
@@ -68,9 +68,9 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(share: u32, channels: usize) -> Window {
+    pub(super) fn new(turn: f64, channels: usize) -> Window {
         Window {
-            share: share.max(1),
+            turn,
             active: Vec::with_capacity(ACTIVE_MAX),
             waiting: VecDeque::new(),
             fresh: VecDeque::new(),
@@ -126,8 +126,17 @@ impl Window {
         }
     }
 
-    /// The block of which a channel sends a symbol now. Blocks that soon need encoders are appended to `ahead`.
-    pub(super) fn next(&mut self, channel: usize, slots: &[Slot], ahead: &mut Vec<u32>) -> Option<u32> {
+    /// The block of which a channel sends a symbol now. Blocks that soon need encoders are appended to `ahead`; if those are
+    /// not ready (`holds`), no other block that needs one becomes active.
+    pub(super) fn next(
+        &mut self,
+        channel: usize,
+        slots: &[Slot],
+        holds: bool,
+        ahead: &mut Vec<u32>,
+    ) -> Option<u32> {
+        let needs_encoder = |slot: &u32| slots.get(*slot as usize).is_some_and(|slot| slot.is_repairing());
+        let holds = holds && self.waiting.front().is_some_and(needs_encoder);
         self.active.retain(|active| is_alive(slots, active.slot));
         while self.has_place(slots) && self.activate(slots, ahead) {}
         let sent = self.channels.get_mut(channel)?;
@@ -146,7 +155,7 @@ impl Window {
             sent.symbols += 1;
             *part += CYCLE / u64::from(symbols);
         }
-        if is_over {
+        if is_over && !holds {
             self.active.remove(place);
             self.waiting.push_back(slot);
         }
@@ -171,8 +180,8 @@ impl Window {
         });
         let Some(slot) = next else { return false };
         if is_alive(slots, slot) {
-            let share = if fresh.is_some() { 1 } else { self.share };
-            let left = slots.get(slot as usize).map_or(1, |slot| slot.turn(share));
+            let turn = if fresh.is_some() { 1.0 } else { self.turn };
+            let left = slots.get(slot as usize).map_or(1, |slot| slot.turn(turn));
             self.active.push(Active { slot, left, is_fresh: fresh.is_some() });
         }
         self.announce(slots, ahead);

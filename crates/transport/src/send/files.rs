@@ -36,10 +36,9 @@ const CHECKS: usize = 512;
 /// What an encoder costs for each of its source symbols: 2.4 to 3.5 µs were measured.
 const ENCODING_S_PER_SYMBOL: f64 = 3.5e-6;
 /// The part of a processor for encoders (CHOICE), of each one but the first, which sends.
-const ENCODING_MAX: f64 = 0.4;
-/// The bounds of [`BlockWindow::share`] (CHOICE).
-const SHARE_MIN: f64 = 1.0;
-const SHARE_MAX: f64 = 16.0;
+const ENCODING_MAX: f64 = 0.8;
+/// The least turn of a block (CHOICE).
+const TURN_MIN: f64 = 1.0 / 16.0;
 
 /// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left; `signed` is the size of
 /// symbols if the hashes of blocks are needed too.
@@ -86,12 +85,8 @@ fn block_window(session: &Session) -> BlockWindow {
     let symbol = u64::from(session.symbol_size());
     let packets_per_s = session.layers.top_rate().as_bps() / session.packet.as_bits() as f64;
     let threads = thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
-    let share =
-        ENCODING_MAX * threads as f64 / (packets_per_s * ENCODING_S_PER_SYMBOL).max(f64::MIN_POSITIVE);
-    BlockWindow {
-        all_up_to: ENCODERS_MAX / (2 * symbol.max(1)),
-        share: share.clamp(SHARE_MIN, SHARE_MAX) as u32,
-    }
+    let turn = packets_per_s * ENCODING_S_PER_SYMBOL / (ENCODING_MAX * threads as f64);
+    BlockWindow { all_up_to: ENCODERS_MAX / (2 * symbol.max(1)), turn: turn.clamp(TURN_MIN, 1.0) }
 }
 
 /// The files of a source.

@@ -1,8 +1,8 @@
 //! Repair symbols, which threads generate ahead of need.
 //!
 //! A batch of symbols that follow each other in a block is ordered before they are sent. A thread generates it with the block's
-//! encoder, of which those that were used last are kept. So the thread that sends copies bytes, and waits only where the others
-//! cannot keep up.
+//! encoder, of which those that were used last are kept. So the thread that sends copies bytes. Where the others cannot keep
+//! up, it sends more of the blocks whose encoders there are, and generates these symbols itself, which is quick.
 
 mod factory;
 
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use layercast_delivery::object::Oti;
+use layercast_delivery::object::{BlockEncoder, Oti};
 
 use super::read_ahead::Block;
 use factory::{Factory, Made, Order};
@@ -26,6 +26,8 @@ const BATCH_MIN: u32 = 4;
 const BATCH_MAX: u32 = 256;
 /// The symbols of a batch in a turn, at most.
 const TURN_PART: u32 = 512;
+/// How many symbols the thread that sends generates at a time.
+const HERE: u32 = 32;
 
 /// The number of the symbol before which a turn of the block ends; none if it takes no turns. Until then the next batch is
 /// ordered in the middle of one.
@@ -82,6 +84,8 @@ pub(super) struct Repairs {
     bytes: usize,
     /// The first symbol and the number of symbols of the last batch that was ordered of a block and is not ready.
     ordered: HashMap<Block, (u32, u32)>,
+    /// The blocks that were announced to come next and are not ready.
+    announced: Vec<Block>,
 }
 
 impl Repairs {
@@ -90,7 +94,18 @@ impl Repairs {
         self.take_made();
         if self.batch(of, first).is_none() && !self.is_ordered(of.block, first) {
             self.order(of, first, turn.map(|turn| first.saturating_add(turn)));
+            if self.is_ordered(of.block, first) {
+                self.announced.push(of.block);
+            }
         }
+    }
+
+    /// Whether symbols that were announced are not ready.
+    pub(super) fn is_behind(&mut self) -> bool {
+        if !self.announced.is_empty() {
+            self.take_made();
+        }
+        !self.announced.is_empty()
     }
 
     /// Writes a symbol to `room`, which has its size. Waits for it if it must.
@@ -100,6 +115,10 @@ impl Repairs {
     pub(super) fn symbol(&mut self, of: Of<'_>, number: u32, room: &mut [u8]) -> io::Result<()> {
         self.take_made();
         while self.batch(of, number).is_none() {
+            if let Some(encoder) = self.factory.encoder(of.block) {
+                self.generate(of, number, &encoder);
+                continue;
+            }
             if !self.is_ordered(of.block, number) {
                 self.order(of, number, None);
             }
@@ -108,7 +127,10 @@ impl Repairs {
                     let is_it = made.block == of.block;
                     self.insert(made).or_else(|error| if is_it { Err(error) } else { Ok(()) })?;
                 }
-                None => self.ordered.clear(),
+                None => {
+                    self.ordered.clear();
+                    self.announced.clear();
+                }
             }
         }
         let size = of.oti.symbol_size();
@@ -137,6 +159,7 @@ impl Repairs {
         of.into_iter().for_each(|block| self.forget(block));
         // What is still being generated is dropped when it is.
         self.ordered.retain(|(of, _), _| *of != toi);
+        self.announced.retain(|(of, _)| *of != toi);
         self.factory.remove(toi);
     }
 
@@ -172,14 +195,26 @@ impl Repairs {
 
     fn insert(&mut self, made: Made) -> io::Result<()> {
         let Made { block, first, symbols, until } = made;
+        self.announced.retain(|announced| *announced != block);
         // That of an object that was removed is not among those that were ordered.
         if self.ordered.get(&block).is_none_or(|&(ordered, _)| ordered != first) {
             return Ok(());
         }
         self.ordered.remove(&block);
-        let symbols = symbols?;
-        self.bytes += symbols.len();
-        self.ready.entry(block).or_default().batches.push(Batch { first, symbols, until });
+        self.keep(block, Batch { first, symbols: symbols?, until });
+        Ok(())
+    }
+
+    /// Generates some symbols here, after which the next ones are asked for again.
+    fn generate(&mut self, of: Of<'_>, first: u32, encoder: &BlockEncoder) {
+        let mut symbols = vec![0; HERE as usize * of.oti.symbol_size()];
+        encoder.repair(first, &mut symbols);
+        self.keep(of.block, Batch { first, symbols, until: Some(first.saturating_add(HERE)) });
+    }
+
+    fn keep(&mut self, block: Block, batch: Batch) {
+        self.bytes += batch.symbols.len();
+        self.ready.entry(block).or_default().batches.push(batch);
         self.touch(block);
         while self.bytes > READY_MAX
             && self.by_use.len() > 1
@@ -187,7 +222,6 @@ impl Repairs {
         {
             self.forget(oldest);
         }
-        Ok(())
     }
 
     /// Drops the batches that end with this symbol, and those before it.

@@ -155,6 +155,10 @@ impl Symbols for Store {
         read.map_err(|error| self.lost(toi, error))
     }
 
+    fn is_behind(&mut self) -> bool {
+        self.repairs.is_behind()
+    }
+
     fn prepare(&mut self, ahead: Ahead) {
         let Ahead { toi, first, turn } = ahead;
         let coding = self.sources.get(&toi).map(|source| source.coding);

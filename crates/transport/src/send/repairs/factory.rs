@@ -113,6 +113,11 @@ impl Factory {
         self.here.pop_front().or_else(|| self.made.recv().ok())
     }
 
+    /// The encoder of a block, if it is there.
+    pub(super) fn encoder(&self, block: Block) -> Option<Arc<BlockEncoder>> {
+        lock(&self.encoders).get(block)
+    }
+
     /// Forgets the encoders of an object.
     pub(super) fn remove(&mut self, toi: u32) {
         lock(&self.encoders).remove(toi);
