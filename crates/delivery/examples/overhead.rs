@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut sender = Sender::new(settings, 3);
     if let Some(turn) = turn {
-        sender.set_block_window(BlockWindow { all_up_to: 0, turn });
+        sender.set_block_window(BlockWindow { all_up_to: 0, turn, ..BlockWindow::NONE });
     }
     let file = Some((length as u64, sha256(&bytes)));
     let item = Item {

@@ -33,6 +33,16 @@ const CYCLE: u64 = 1 << 32;
 const GOLDEN: u64 = 2_654_435_769;
 /// Slots of removed objects are forgotten when there are more than so many, and more than of others (CHOICE).
 const REMOVED_MIN: usize = 256;
+/// Blocks that take turns send so large a part of their source symbols in a turn (CHOICE): who comes late, or has few layers at
+/// first, misses the same part of every block, which any later symbols of it can replace.
+const TURNS: u32 = 16;
+/// So many turns of repair symbols are as short (CHOICE): enough for the losses of a path in order.
+const QUICK_TURNS: u32 = 2;
+/// The last so large part of the source symbols is one turn (CHOICE): blocks become complete one after the other during so large
+/// a part of the first round, so that receivers need not compare hashes of all of them at its end.
+const LAST_TURN: u32 = 4;
+/// At most so large a part of all symbols is sent before the first ones (CHOICE).
+const LEAD_MAX: u64 = 8;
 /// The number of a visit to the active blocks.
 const ACTIVE_BLOCKS: u32 = u32::MAX;
 
@@ -79,12 +89,16 @@ struct Slot {
 }
 
 impl Slot {
-    /// How many of its symbols are sent in a turn: first all source symbols, which need no encoder, and then this part of as
-    /// many.
+    /// How many of its symbols are sent in a turn: of source symbols, which need no encoder, a sixteenth of the block, and all
+    /// of its last quarter; as many of the first repair symbols, so that all blocks have some soon; later this part of as
+    /// many as it has source symbols.
     fn turn(&self, part: f64) -> u32 {
+        let turn = self.symbols.div_ceil(TURNS).max(1);
         match self.symbols.saturating_sub(self.next_esi) {
+            0 if self.next_esi < self.symbols + QUICK_TURNS * turn => turn,
             0 => ((f64::from(self.symbols) * part).ceil() as u32).clamp(1, self.symbols.max(1)),
-            source => source,
+            last if last <= self.symbols / LAST_TURN => last,
+            _ => turn,
         }
     }
 
@@ -115,6 +129,66 @@ pub struct Carousel {
     /// How many of the slots are of removed objects.
     removed: usize,
     holds: bool,
+    lead: Lead,
+    again: Again,
+}
+
+/// What is sent while no block has an encoder: source symbols again, in the order of the first round. Whoever came late, or had
+/// few layers at first, finds what it missed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Again {
+    turn: u32,
+    slot: usize,
+    sent: u32,
+}
+
+impl Again {
+    fn next(&mut self, slots: &[Slot]) -> Option<Pick> {
+        // A block of fewer symbols has not one in every turn.
+        for _ in 0..=slots.len() * TURNS as usize {
+            let Some(slot) = slots.get(self.slot) else {
+                *self = Again { turn: (self.turn + 1) % TURNS, slot: 0, sent: 0 };
+                continue;
+            };
+            let turn = slot.symbols.div_ceil(TURNS);
+            let esi = self.turn * turn + self.sent;
+            let is_there = self.sent < turn && esi < slot.symbols && slot.is_repairing();
+            if is_there && !slot.repeats && !slot.is_removed {
+                self.sent += 1;
+                return PayloadId::new(slot.block, esi).map(|id| Pick::Symbol { toi: slot.toi, id });
+            }
+            *self = Again { slot: self.slot + 1, sent: 0, ..*self };
+        }
+        None
+    }
+}
+
+/// What is sent before the first symbols: source symbols of the last turns, which come again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lead {
+    /// How many symbols are left of it.
+    left: u64,
+    slot: usize,
+    /// How many symbols of the slot were sent.
+    sent: u32,
+}
+
+impl Lead {
+    fn next(&mut self, slots: &[Slot]) -> Option<Pick> {
+        self.left = self.left.checked_sub(1)?;
+        while let Some(slot) = slots.get(self.slot) {
+            let last = slot.symbols / LAST_TURN;
+            let is_sent = self.sent >= last || slot.repeats || slot.is_removed;
+            if !is_sent && slot.next_esi <= slot.symbols - last {
+                let id = PayloadId::new(slot.block, slot.symbols - last + self.sent);
+                self.sent += 1;
+                return id.map(|id| Pick::Symbol { toi: slot.toi, id });
+            }
+            *self = Lead { left: self.left, slot: self.slot + 1, sent: 0 };
+        }
+        self.left = 0;
+        None
+    }
 }
 
 impl Carousel {
@@ -135,11 +209,13 @@ impl Carousel {
             ahead: Vec::new(),
             removed: 0,
             holds: false,
+            lead: Lead::default(),
+            again: Again::default(),
         }
     }
 
-    /// Whether repair symbols that were announced ([`Carousel::take_ahead`]) are not ready yet. Until they are, the active
-    /// blocks stay active, so that nobody waits.
+    /// Whether repair symbols that were announced ([`Carousel::take_ahead`]) are not ready yet. Until they are, source symbols
+    /// are sent again, so that nobody waits.
     pub fn hold(&mut self, holds: bool) {
         self.holds = holds;
     }
@@ -253,6 +329,8 @@ impl Carousel {
         }
         self.slots.retain(|slot| !slot.is_removed);
         self.removed = 0;
+        // Places have changed; the rest of it is not needed.
+        self.lead.left = 0;
         for channel in &mut self.channels {
             let visits = std::mem::take(&mut channel.visits).into_iter();
             let renumbered = |Reverse((position, old))| match old {
@@ -284,6 +362,9 @@ impl Carousel {
 
     /// What the next packet of a channel carries; none if there is nothing to send.
     pub fn next(&mut self, channel: Channel, now: Time) -> Option<Pick> {
+        if !self.has_started && self.window.is_some() {
+            self.lead.left = u64::from(self.block_window.lead).min(self.coded / LEAD_MAX);
+        }
         self.has_started = true;
         let weight = self.weight;
         let has_objects = !self.by_object.is_empty();
@@ -294,10 +375,22 @@ impl Carousel {
         {
             return Some(pick);
         }
+        if self.lead.left > 0
+            && let Some(pick) = self.lead.next(&self.slots)
+        {
+            return Some(pick);
+        }
         let number = match cycle.next_slot(&self.slots, self.window.as_ref().map_or(1, Window::symbols))? {
             ACTIVE_BLOCKS => {
                 let window = self.window.as_mut()?;
-                window.next(channel.index(), &self.slots, self.holds, &mut self.ahead)?
+                match window.next(channel.index(), &self.slots, self.holds, &mut self.ahead) {
+                    Some(number) => number,
+                    None => {
+                        let again = self.again.next(&self.slots)?;
+                        self.given += 1;
+                        return Some(again);
+                    }
+                }
             }
             number => number,
         };
@@ -380,7 +473,7 @@ mod tests {
 
     fn in_turns(channels: u16, objects: impl IntoIterator<Item = u64>) -> Carousel {
         let mut carousel = Carousel::new(channels);
-        carousel.set_block_window(BlockWindow { all_up_to: 100, turn: 1.0 / 16.0 });
+        carousel.set_block_window(BlockWindow { all_up_to: 100, turn: 1.0 / 16.0, ..BlockWindow::NONE });
         for (symbols, toi) in objects.into_iter().zip(1..) {
             carousel.add(toi, coded(symbols), &[]);
         }
@@ -421,13 +514,63 @@ mod tests {
                 last[7] = toi;
             }
         }
-        // Each block is active for its 1024 source symbols, and then for 64 symbols at a time.
-        assert_eq!(turns, 20 + 2 * 16 * 20);
+        // Each block is active for 64 symbols at a time, and for its last 256 source symbols.
+        assert_eq!(turns, 20 * (12 + 1) + 2 * 16 * 20);
         assert!(
             (620..=660).contains(&announced.len()),
             "{} for two rounds of repair symbols",
             announced.len()
         );
+    }
+
+    #[test]
+    fn while_encoders_are_missing_source_symbols_come_again() {
+        let mut carousel = in_turns(1, [1024; 20]);
+        sent(&mut carousel, &[1], 1, 1.0);
+        let symbols = |carousel: &mut Carousel, count: usize| -> Vec<(u32, u32)> {
+            let picks = (0..count).filter_map(|_| carousel.next(Channel(0), Time::ZERO));
+            let of = picks.filter_map(|pick| match pick {
+                Pick::Symbol { toi, id } => Some((toi, id.esi())),
+                Pick::Table { .. } => None,
+            });
+            of.collect()
+        };
+        carousel.hold(true);
+        let held = symbols(&mut carousel, 21_000);
+        let repairs = held.iter().filter(|(_, esi)| *esi >= 1024).count();
+        assert!(repairs <= 8 * 64, "{repairs} repair symbols while others are not ready");
+        let again: std::collections::BTreeSet<_> = held.iter().filter(|(_, esi)| *esi < 1024).collect();
+        assert_eq!(again.len(), 20 * 1024, "a whole round");
+        carousel.hold(false);
+        assert!(symbols(&mut carousel, 3000).iter().all(|(_, esi)| *esi >= 1024));
+    }
+
+    #[test]
+    fn what_is_sent_first_comes_again_before_the_end_of_the_first_round() {
+        let mut carousel = in_turns(2, [400; 20]);
+        carousel.set_block_window(BlockWindow { all_up_to: 100, turn: 1.0 / 16.0, lead: 500 });
+        carousel.set_table(vec![1], 1);
+        let mut symbols = Vec::new();
+        while carousel.rounds() < 1.0 {
+            let channel = Channel((symbols.len() % 2) as u16);
+            if let Some(Pick::Symbol { toi, id }) = carousel.next(channel, Time::ZERO) {
+                symbols.push((toi, id));
+            }
+        }
+        let (lead, round) = symbols.split_at(500);
+        assert_eq!(round.len(), 20 * 400);
+        assert!(lead.iter().all(|symbol| round.contains(symbol)));
+        let sources: std::collections::BTreeSet<_> = round.iter().map(|(toi, id)| (*toi, id.esi())).collect();
+        assert_eq!(sources.len(), 20 * 400, "each source symbol once");
+    }
+
+    #[test]
+    fn who_misses_the_beginning_misses_the_same_part_of_every_block() {
+        let mut carousel = in_turns(1, [1024; 20]);
+        let before = sent(&mut carousel, &[1], 1, 0.25);
+        let most = before.values().max().expect("symbols");
+        let least = (1..=20).map(|toi| before.get(&toi).copied().unwrap_or(0)).min().expect("blocks");
+        assert!(most - least <= 64, "from {least} to {most} of 1024");
     }
 
     #[test]
@@ -443,7 +586,9 @@ mod tests {
 
     #[test]
     fn a_carousel_whose_objects_are_replaced_again_and_again_does_not_grow() {
-        for window in [BlockWindow::NONE, BlockWindow { all_up_to: 100, turn: 1.0 / 16.0 }] {
+        for window in
+            [BlockWindow::NONE, BlockWindow { all_up_to: 100, turn: 1.0 / 16.0, ..BlockWindow::NONE }]
+        {
             let mut carousel = Carousel::new(2);
             carousel.set_block_window(window);
             let one_symbol = Coding::plan(10, SYMBOL).expect("a plan");

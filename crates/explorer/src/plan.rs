@@ -213,7 +213,9 @@ fn block_window(draw: &mut Draw) -> BlockWindow {
     if draw.below(3) > 0 {
         return BlockWindow::NONE;
     }
-    BlockWindow { all_up_to: draw.below(2) * draw.below(500), turn: 1.0 / (1 + draw.below(16)) as f64 }
+    let all_up_to = draw.below(2) * draw.below(500);
+    let turn = 1.0 / (1 + draw.below(16)) as f64;
+    BlockWindow { all_up_to, turn, lead: (draw.below(2) * draw.below(200)) as u32 }
 }
 
 fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {

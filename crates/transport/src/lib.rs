@@ -11,6 +11,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod announcing;
+mod background;
 pub mod disk;
 pub mod doctor;
 pub mod endpoint;

@@ -253,7 +253,7 @@ pub fn send(
     say(&SendEvent::Ready(host.session(), files.objects(), &described));
 
     let clock = host.clock();
-    before.finish(&clock, say);
+    neighbours.know(before.finish(&clock, say));
     let mut announcing = announce(&interface, &described, options, clock.now(), seed, say);
     let begin = clock.now();
     let mut completed = Completed::default();

@@ -47,6 +47,15 @@ impl Cables {
     /// # Errors
     /// What the system does not allow: it needs root, iproute2, veth, bridge and tbf.
     pub fn new(links: &[Cable]) -> Result<Cables> {
+        Cables::with_leave(links, 100)
+    }
+
+    /// The same with a bridge that prunes so many ms after a leave, in steps of ten.
+    ///
+    /// # Errors
+    /// Those of [`Cables::new`].
+    pub fn with_leave(links: &[Cable], leave_ms: u64) -> Result<Cables> {
+        let leave = (leave_ms / 10).max(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let prefix = format!("lct{}-{number}-", std::process::id());
         run("ip -V && tc -V")?;
@@ -76,7 +85,7 @@ impl Cables {
         run(&format!(
             "ip -n {bridge} link add br0 type bridge mcast_snooping 1 mcast_igmp_version 3 \
              mcast_query_response_interval 100 mcast_startup_query_interval 100 \
-             mcast_last_member_interval 10 mcast_last_member_count 1 && ip -n {bridge} link set br0 up && \
+             mcast_last_member_interval {leave} mcast_last_member_count 1 && ip -n {bridge} link set br0 up && \
              ip -n {bridge} link set br0 type bridge mcast_querier 1"
         ))?;
         cables.plug("source", 1, None)?;
@@ -131,6 +140,11 @@ impl Cables {
     /// Where programs behind a link run.
     pub fn receiver(&self, number: usize) -> Place {
         Place::Namespace(self.name(&number.to_string()))
+    }
+
+    /// The address of the host behind a link.
+    pub fn receiver_address(number: usize) -> std::net::Ipv4Addr {
+        std::net::Ipv4Addr::new(10, 78, 0, number as u8 + 2)
     }
 
     /// Packets that the queue before a link dropped so far.

@@ -4,7 +4,8 @@
 fn main() -> anyhow::Result<()> {
     use clap::{Parser, Subcommand};
     use layercast_trials::peers::{self, speed};
-    use layercast_trials::trial::{crowd, forged, kills, links, losses, soak, storm};
+    use layercast_trials::tcp;
+    use layercast_trials::trial::{crowd, forged, kills, links, losses, share, soak, storm};
 
     #[derive(Parser)]
     #[command(about = "Hardships for whole programs, as root in emulated networks")]
@@ -29,10 +30,18 @@ fn main() -> anyhow::Result<()> {
         Links(links::Options),
         /// Many receivers, one very slow, one that comes and goes.
         Crowd(crowd::Options),
+        /// One bottleneck, shared with the kernel's TCP.
+        Share(share::Options),
         /// One long file to one receiver, by each tool at each rate.
         Speed(speed::Options),
         /// The same faults for other tools.
         Peers(peers::Options),
+        /// A part of `share`: takes what TCP brings.
+        #[command(hide = true)]
+        TcpSink(tcp::SinkOptions),
+        /// A part of `share`: sends by TCP.
+        #[command(hide = true)]
+        TcpSource(tcp::SourceOptions),
     }
 
     match Arguments::parse().trial {
@@ -44,7 +53,10 @@ fn main() -> anyhow::Result<()> {
         Trial::Links(options) => links::run(&options),
         Trial::Crowd(options) => crowd::run(&options),
         Trial::Speed(options) => speed::run(&options),
+        Trial::Share(options) => share::run(&options, &std::env::current_exe()?),
         Trial::Peers(options) => peers::run(&options),
+        Trial::TcpSink(options) => tcp::sink(&options),
+        Trial::TcpSource(options) => tcp::source(&options),
     }
 }
 

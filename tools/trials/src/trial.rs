@@ -5,6 +5,7 @@ pub mod forged;
 pub mod kills;
 pub mod links;
 pub mod losses;
+pub mod share;
 pub mod soak;
 pub mod storm;
 

@@ -24,20 +24,29 @@ pub struct Link {
     pub delay: Duration,
     /// The share of the packets to the receiver that is lost, each independently.
     pub loss: f64,
+    /// The queue to the receiver; none for a plain one of a tenth of a second.
+    pub queue: Option<QueueConfig>,
 }
 
 impl Link {
     /// A link of this rate in Mbit/s, with a round-trip time in ms.
     pub fn new(mbps: f64, rtt_ms: u64, loss: f64) -> Link {
-        Link { rate: Rate::from_mbps(mbps), delay: Duration::from_us(500 * rtt_ms), loss }
+        Link { rate: Rate::from_mbps(mbps), delay: Duration::from_us(500 * rtt_ms), loss, queue: None }
+    }
+
+    /// The same with this queue to the receiver.
+    #[must_use]
+    pub fn with_queue(self, queue: QueueConfig) -> Link {
+        Link { queue: Some(queue), ..self }
     }
 
     fn config(&self, loss: f64) -> LinkConfig {
-        let queue = (self.rate.as_bps() * QUEUE_S / 8.0).max(10_000.0);
+        let bytes = (self.rate.as_bps() * QUEUE_S / 8.0).max(10_000.0);
+        let plain = QueueConfig::drop_tail(QueueLimit::Bytes(bytes as u64));
         LinkConfig {
             rate: self.rate,
             delay: self.delay,
-            queue: QueueConfig::drop_tail(QueueLimit::Bytes(queue as u64)),
+            queue: self.queue.unwrap_or(plain),
             loss: if loss > 0.0 { LossModel::Bernoulli(loss) } else { LossModel::None },
             loss_place: LossPlace::AfterLink,
             loss_marks: false,
@@ -126,13 +135,13 @@ impl Drop for Wire {
 fn make(links: &[Link], seed: u64) -> Result<Emulation> {
     let mut network = Network::new();
     let router = network.add_node("router");
-    let near = Link { rate: Rate::from_mbps(10_000.0), delay: Duration::ZERO, loss: 0.0 };
+    let near = Link { rate: Rate::from_mbps(10_000.0), delay: Duration::ZERO, loss: 0.0, queue: None };
     let mut plans = Vec::new();
     let others = [("source".to_owned(), near), ("stranger".to_owned(), near)];
     let receivers = links.iter().enumerate().map(|(number, link)| (format!("receiver{number}"), *link));
     for (name, link) in others.into_iter().chain(receivers) {
         let node = network.add_node(&name);
-        network.add_link(router, node, link.config(link.loss), link.config(0.0))?;
+        network.add_link(router, node, link.config(link.loss), Link { queue: None, ..link }.config(0.0))?;
         plans.push(HostPlan { node, name });
     }
     Ok(Emulation::new(network, plans, Options::default(), seed)?)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use layercast_emulator::Error;
 use layercast_testkit::{Missing, skip};
 use layercast_trials::peers::{self, speed};
-use layercast_trials::trial::{crowd, forged, kills, links, losses, soak, storm};
+use layercast_trials::trial::{crowd, forged, kills, links, losses, share, soak, storm};
 
 fn out() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("trials")
@@ -88,4 +88,11 @@ fn receivers_behind_different_links_get_a_file() {
 fn a_crowd_does_not_notice_a_slow_one_and_one_that_comes_and_goes() {
     let Some(program) = program(true) else { return };
     crowd::run(&crowd::Options::brief(program, out())).unwrap();
+}
+
+#[test]
+fn a_bottleneck_is_shared_with_the_kernels_tcp() {
+    let Some(program) = program(true) else { return };
+    let trials = Path::new(env!("CARGO_BIN_EXE_layercast-trials"));
+    share::run(&share::Options::brief(program, out()), trials).unwrap();
 }

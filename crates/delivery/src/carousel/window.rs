@@ -3,7 +3,8 @@
 //! A repair symbol needs the encoder of its block (RFC 6330, section 5.3.3): twice the block in memory, and some
 //! microseconds of computing for each source symbol. So a few blocks at a time are active, on all channels. A block is
 //! replaced by the next one when a share of its symbols has been sent, over all channels together: each encoder is made
-//! once for so many symbols. Each channel sends the active block of which it has sent the smallest part, so that in the
+//! once for so many symbols. Source symbols are sent in turns too, though they need no encoder: whoever misses the
+//! beginning misses the same part of every block, not some blocks whole, for which it would wait a round. Each channel sends the active block of which it has sent the smallest part, so that in the
 //! long run every channel carries the same part of every block, however slow it is and in whatever order blocks return.
 
 use std::collections::VecDeque;
@@ -16,22 +17,25 @@ const ACTIVE_MIN: usize = 2;
 const ACTIVE_MAX: usize = 8;
 const ACTIVE_SYMBOLS: u32 = 8192;
 /// Encoders are ordered ahead for blocks of so many symbols together, or for one block (CHOICE).
-const AHEAD: u32 = 4096;
+const AHEAD: u32 = 8192;
 
 /// When blocks are sent a few at a time, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockWindow {
     /// The maximum number of symbols of all coded objects for which all blocks are active.
     pub all_up_to: u64,
-    /// A block stays active until its source symbols have been sent, which needs no encoder, and after that for this part of
-    /// as many symbols, from 0 to 1. A small part costs computing at the source. With a large one receivers of most layers
-    /// wait longer for the few symbols that they lost: up to so large a part of a round.
+    /// A block stays active for this part of as many repair symbols as it has source symbols, from 0 to 1. A small part costs
+    /// computing at the source. With a large one receivers of most layers wait longer for the few symbols that they lost: up
+    /// to so large a part of a round. Source symbols, which need no encoder, and the first repair symbols have short turns.
     pub turn: f64,
+    /// How many symbols are sent before the first ones, an eighth of all at most. They come again at the end of the first round, so
+    /// a receiver that waits for the session may miss them while it opens its files.
+    pub lead: u32,
 }
 
 impl BlockWindow {
     /// All blocks are always active.
-    pub const NONE: BlockWindow = BlockWindow { all_up_to: u64::MAX, turn: 1.0 };
+    pub const NONE: BlockWindow = BlockWindow { all_up_to: u64::MAX, turn: 1.0, lead: 0 };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -126,8 +130,8 @@ impl Window {
         }
     }
 
-    /// The block of which a channel sends a symbol now. Blocks that soon need encoders are appended to `ahead`; if those are
-    /// not ready (`holds`), no other block that needs one becomes active.
+    /// The block of which a channel sends a symbol now. Blocks that soon need encoders are appended to `ahead`; while those are
+    /// not ready (`holds`), no block becomes active that needs one, and there may be none.
     pub(super) fn next(
         &mut self,
         channel: usize,
@@ -135,18 +139,33 @@ impl Window {
         holds: bool,
         ahead: &mut Vec<u32>,
     ) -> Option<u32> {
-        let needs_encoder = |slot: &u32| slots.get(*slot as usize).is_some_and(|slot| slot.is_repairing());
-        let holds = holds && self.waiting.front().is_some_and(needs_encoder);
+        let mut ready = if holds { 0 } else { self.announced };
+        if ready > 0 || !self.needs_encoder(slots) {
+            let over = self.active.iter().filter(|active| active.left == 0).map(|active| active.slot);
+            self.waiting.extend(over);
+            self.active.retain(|active| active.left > 0);
+        }
         self.active.retain(|active| is_alive(slots, active.slot));
-        while self.has_place(slots) && self.activate(slots, ahead) {}
+        while self.has_place(slots) {
+            if let Some(fresh) = self.next_fresh() {
+                self.activate(fresh, true, slots);
+            } else if ready > 0 || !self.needs_encoder(slots) {
+                let Some(next) = self.waiting.pop_front() else { break };
+                self.announced = self.announced.saturating_sub(1);
+                ready = ready.saturating_sub(1);
+                self.activate(next, false, slots);
+            } else {
+                break;
+            }
+        }
+        self.announce(slots, ahead);
         let sent = self.channels.get_mut(channel)?;
         let part = |slot: u32| sent.parts.get(slot as usize).copied().unwrap_or(0);
-        let order = |active: &Active| (active.is_fresh == self.was_fresh, part(active.slot));
-        let (place, active) = self.active.iter_mut().enumerate().min_by_key(|(_, active)| order(active))?;
-        let slot = active.slot;
-        active.left = active.left.saturating_sub(1);
-        let is_over = active.left == 0;
+        let order = |active: &&mut Active| (active.is_fresh == self.was_fresh, part(active.slot));
+        let active = self.active.iter_mut().filter(|active| active.left > 0).min_by_key(order)?;
+        active.left -= 1;
         self.was_fresh = active.is_fresh;
+        let slot = active.slot;
         let symbols = slots.get(slot as usize).map_or(1, |slot| slot.symbols.max(1));
         // What a fresh block gets is in addition to its turns.
         if !active.is_fresh
@@ -154,10 +173,6 @@ impl Window {
         {
             sent.symbols += 1;
             *part += CYCLE / u64::from(symbols);
-        }
-        if is_over && !holds {
-            self.active.remove(place);
-            self.waiting.push_back(slot);
         }
         Some(slot)
     }
@@ -170,22 +185,22 @@ impl Window {
             || count < ACTIVE_MAX && self.active.iter().map(symbols).sum::<u32>() < ACTIVE_SYMBOLS
     }
 
-    /// Lets the next block become active; false if there is none.
-    fn activate(&mut self, slots: &[Slot], ahead: &mut Vec<u32>) -> bool {
+    /// Whether the next block sends repair symbols.
+    fn needs_encoder(&self, slots: &[Slot]) -> bool {
+        self.waiting.front().and_then(|&slot| slots.get(slot as usize)).is_some_and(Slot::is_repairing)
+    }
+
+    /// The next block that was added while sending, if none of these is active.
+    fn next_fresh(&mut self) -> Option<u32> {
         let may_be_fresh = !self.active.iter().any(|active| active.is_fresh);
-        let fresh = if may_be_fresh { self.fresh.pop_front() } else { None };
-        let next = fresh.or_else(|| {
-            self.announced = self.announced.saturating_sub(1);
-            self.waiting.pop_front()
-        });
-        let Some(slot) = next else { return false };
-        if is_alive(slots, slot) {
-            let turn = if fresh.is_some() { 1.0 } else { self.turn };
-            let left = slots.get(slot as usize).map_or(1, |slot| slot.turn(turn));
-            self.active.push(Active { slot, left, is_fresh: fresh.is_some() });
+        if may_be_fresh { self.fresh.pop_front() } else { None }
+    }
+
+    fn activate(&mut self, slot: u32, is_fresh: bool, slots: &[Slot]) {
+        if let Some(of) = slots.get(slot as usize).filter(|slot| !slot.is_removed) {
+            let left = if is_fresh { of.symbols } else { of.turn(self.turn) };
+            self.active.push(Active { slot, left, is_fresh });
         }
-        self.announce(slots, ahead);
-        true
     }
 
     fn announce(&mut self, slots: &[Slot], ahead: &mut Vec<u32>) {

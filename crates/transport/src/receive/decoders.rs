@@ -8,6 +8,8 @@ use layercast_delivery::journal::Identity;
 use layercast_delivery::object::{DecodeJob, Decoded};
 use layercast_delivery::reception::Decoders;
 
+use crate::background::background;
+
 /// The maximum number of threads (CHOICE): each needs some four times the memory of a block. One processor is left to the
 /// thread that receives.
 const THREADS_MAX: usize = 2;
@@ -32,6 +34,7 @@ impl Threads {
         for _ in 0..processors.saturating_sub(1).clamp(1, THREADS_MAX) {
             let (work, finished) = (Arc::clone(&work), finished.clone());
             let run = move || {
+                background();
                 loop {
                     // The lock is held while waiting, and given back with a job.
                     let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();

@@ -39,6 +39,9 @@ const ENCODING_S_PER_SYMBOL: f64 = 3.5e-6;
 const ENCODING_MAX: f64 = 0.8;
 /// The least turn of a block (CHOICE).
 const TURN_MIN: f64 = 1.0 / 16.0;
+/// For so long symbols are sent that come again (CHOICE): a receiver that waits needs 0.05 to 0.25 s from the first packet until
+/// its files are open and their space is reserved.
+const LEAD_S: f64 = 0.3;
 
 /// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left; `signed` is the size of
 /// symbols if the hashes of blocks are needed too.
@@ -86,7 +89,11 @@ fn block_window(session: &Session) -> BlockWindow {
     let packets_per_s = session.layers.top_rate().as_bps() / session.packet.as_bits() as f64;
     let threads = thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
     let turn = packets_per_s * ENCODING_S_PER_SYMBOL / (ENCODING_MAX * threads as f64);
-    BlockWindow { all_up_to: ENCODERS_MAX / (2 * symbol.max(1)), turn: turn.clamp(TURN_MIN, 1.0) }
+    BlockWindow {
+        all_up_to: ENCODERS_MAX / (2 * symbol.max(1)),
+        turn: turn.clamp(TURN_MIN, 1.0),
+        lead: (packets_per_s * LEAD_S) as u32,
+    }
 }
 
 /// The files of a source.

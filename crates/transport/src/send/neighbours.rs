@@ -40,8 +40,8 @@ impl Before {
         Before { sockets: groups.filter_map(open).collect(), begin: Instant::now() }
     }
 
-    /// Waits until they were listened to for long enough, and reports each sender once. They are left.
-    pub(super) fn finish(self, clock: &Clock, say: &mut dyn FnMut(&SendEvent<'_>)) {
+    /// Waits until they were listened to for long enough, and reports each sender once. They are left. Returns the senders.
+    pub(super) fn finish(self, clock: &Clock, say: &mut dyn FnMut(&SendEvent<'_>)) -> Vec<IpAddr> {
         std::thread::sleep(BEFORE.saturating_sub(self.begin.elapsed()));
         let (mut inbox, mut named) = (Inbox::new(HEAD), Vec::new());
         for (group, socket) in &self.sockets {
@@ -58,6 +58,7 @@ impl Before {
                 }
             }
         }
+        named
     }
 }
 
@@ -102,6 +103,11 @@ impl Neighbours {
             announcements: announcements.ok(),
             sessions: Vec::new(),
         }
+    }
+
+    /// These senders were reported already.
+    pub(super) fn know(&mut self, senders: Vec<IpAddr>) {
+        self.named = senders;
     }
 
     /// Reads what has come, and reports each other sender, and each session on the same groups, once.

@@ -19,7 +19,7 @@ use factory::{Factory, Made, Order};
 pub(super) use factory::ENCODERS_MAX;
 
 /// The memory for batches that are ready (CHOICE), unless one alone takes more.
-const READY_MAX: usize = 16 << 20;
+const READY_MAX: usize = 12 << 20;
 /// The symbols of a batch where blocks take no turns: a part of the block's, within these bounds (CHOICE).
 const PART: u32 = 8;
 const BATCH_MIN: u32 = 4;

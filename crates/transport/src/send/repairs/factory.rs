@@ -11,11 +11,11 @@ use std::thread;
 use layercast_delivery::object::{BlockEncoder, Oti};
 
 use super::Until;
+use crate::background::background;
 use crate::send::read_ahead::Block;
 
-/// The memory for encoders (CHOICE), unless one alone takes more: three of blocks of 4096 symbols of 1350 bytes, two that are
-/// active and the next one.
-pub(in crate::send) const ENCODERS_MAX: u64 = 34 << 20;
+/// The memory for encoders (CHOICE), unless one alone takes more: two of blocks of 4096 symbols of 1350 bytes.
+pub(in crate::send) const ENCODERS_MAX: u64 = 22 << 20;
 /// The maximum number of orders that wait, each of which keeps a file open.
 const WAITING: usize = 256;
 /// The maximum number of threads. One processor is left to the thread that sends.
@@ -69,6 +69,7 @@ impl Default for Factory {
         for _ in 0..processors.saturating_sub(1).clamp(1, THREADS_MAX) {
             let (encoders, work, done) = (Arc::clone(&encoders), Arc::clone(&work), done.clone());
             let run = move || {
+                background();
                 loop {
                     // The lock is held while waiting, and given back with an order.
                     let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
