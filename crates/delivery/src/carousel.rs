@@ -12,6 +12,7 @@
 //! have hashes is in between: it is nothing next to the files, and every receiver has the base channel.
 
 mod cycle;
+mod repeats;
 mod window;
 
 use core::cmp::Reverse;
@@ -25,6 +26,7 @@ use crate::packet::{ESI_LIMIT, PayloadId};
 pub use window::BlockWindow;
 
 use cycle::{Cycle, Weight};
+use repeats::{Again, Lead};
 use window::Window;
 
 /// The length of a cycle through all blocks. Positions are divided by the number of a block's symbols.
@@ -36,6 +38,9 @@ const REMOVED_MIN: usize = 256;
 /// Blocks that take turns send so large a part of their source symbols in a turn (CHOICE): who comes late, or has few layers at
 /// first, misses the same part of every block, which any later symbols of it can replace.
 const TURNS: u32 = 16;
+/// The maximum number of repair symbols in a turn (CHOICE): four turns of symbols of 1400 bytes have 8 MB, which a source keeps
+/// ready.
+pub const TURN_MAX: u32 = 1536;
 /// So many turns of repair symbols are as short (CHOICE): enough for the losses of a path in order.
 const QUICK_TURNS: u32 = 2;
 /// The last so large part of the source symbols is one turn (CHOICE): blocks become complete one after the other during so large
@@ -95,8 +100,8 @@ impl Slot {
     fn turn(&self, part: f64) -> u32 {
         let turn = self.symbols.div_ceil(TURNS).max(1);
         match self.symbols.saturating_sub(self.next_esi) {
-            0 if self.next_esi < self.symbols + QUICK_TURNS * turn => turn,
-            0 => ((f64::from(self.symbols) * part).ceil() as u32).clamp(1, self.symbols.max(1)),
+            0 if self.next_esi < self.symbols + QUICK_TURNS * turn => turn.min(TURN_MAX),
+            0 => ((f64::from(self.symbols) * part).ceil() as u32).clamp(1, self.symbols.clamp(1, TURN_MAX)),
             last if last <= self.symbols / LAST_TURN => last,
             _ => turn,
         }
@@ -131,64 +136,6 @@ pub struct Carousel {
     holds: bool,
     lead: Lead,
     again: Again,
-}
-
-/// What is sent while no block has an encoder: source symbols again, in the order of the first round. Whoever came late, or had
-/// few layers at first, finds what it missed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Again {
-    turn: u32,
-    slot: usize,
-    sent: u32,
-}
-
-impl Again {
-    fn next(&mut self, slots: &[Slot]) -> Option<Pick> {
-        // A block of fewer symbols has not one in every turn.
-        for _ in 0..=slots.len() * TURNS as usize {
-            let Some(slot) = slots.get(self.slot) else {
-                *self = Again { turn: (self.turn + 1) % TURNS, slot: 0, sent: 0 };
-                continue;
-            };
-            let turn = slot.symbols.div_ceil(TURNS);
-            let esi = self.turn * turn + self.sent;
-            let is_there = self.sent < turn && esi < slot.symbols && slot.is_repairing();
-            if is_there && !slot.repeats && !slot.is_removed {
-                self.sent += 1;
-                return PayloadId::new(slot.block, esi).map(|id| Pick::Symbol { toi: slot.toi, id });
-            }
-            *self = Again { slot: self.slot + 1, sent: 0, ..*self };
-        }
-        None
-    }
-}
-
-/// What is sent before the first symbols: source symbols of the last turns, which come again.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lead {
-    /// How many symbols are left of it.
-    left: u64,
-    slot: usize,
-    /// How many symbols of the slot were sent.
-    sent: u32,
-}
-
-impl Lead {
-    fn next(&mut self, slots: &[Slot]) -> Option<Pick> {
-        self.left = self.left.checked_sub(1)?;
-        while let Some(slot) = slots.get(self.slot) {
-            let last = slot.symbols / LAST_TURN;
-            let is_sent = self.sent >= last || slot.repeats || slot.is_removed;
-            if !is_sent && slot.next_esi <= slot.symbols - last {
-                let id = PayloadId::new(slot.block, slot.symbols - last + self.sent);
-                self.sent += 1;
-                return id.map(|id| Pick::Symbol { toi: slot.toi, id });
-            }
-            *self = Lead { left: self.left, slot: self.slot + 1, sent: 0 };
-        }
-        self.left = 0;
-        None
-    }
 }
 
 impl Carousel {

@@ -18,6 +18,9 @@ pub(super) const BATCH: usize = 256;
 /// The maximum number of packets per call that are not in a run.
 const PER_CALL: usize = 32;
 
+/// The golden ratio's fraction of 2^32: multiples of it spread evenly.
+const GOLDEN: u32 = 2_654_435_769;
+
 /// A packet that is due.
 #[derive(Clone, Debug)]
 struct Due {
@@ -35,6 +38,8 @@ pub(super) struct Outbox {
     room: Vec<u8>,
     largest: usize,
     due: Vec<Due>,
+    /// The order of channels, which changes with each flush.
+    turn: u32,
     segmentation: Segmentation,
 }
 
@@ -45,6 +50,7 @@ impl Outbox {
             room: vec![0; BATCH * largest],
             largest,
             due: Vec::with_capacity(BATCH),
+            turn: 0,
             segmentation: Segmentation::default(),
         }
     }
@@ -79,8 +85,14 @@ impl Outbox {
         socket: &UdpSocket,
         mut report: impl FnMut(Channel, SocketAddr, io::Result<usize>),
     ) -> u64 {
+        // A queue that a burst fills drops its last packets. With one order of channels the same ones would have all losses, which
+        // to receivers looks like a queue for each flow. A product with an odd number is another order for each flush, of any
+        // channels that a receiver may hold.
+        self.turn = self.turn.wrapping_add(GOLDEN);
+        let odd = self.turn | 1;
+        let order = |channel: Channel| (u32::from(channel.0) + 1).wrapping_mul(odd);
         // An unstable sort needs no memory; places keep the order.
-        self.due.sort_unstable_by_key(|due| (due.channel, due.start));
+        self.due.sort_unstable_by_key(|due| (order(due.channel), due.start));
         let (mut calls, mut next) = (0, 0);
         while next < self.due.len() {
             let first = next;
@@ -231,13 +243,41 @@ mod tests {
         }
         let mut reported = Vec::new();
         let calls = outbox.flush(&from, |channel, _, sent| reported.push((channel.0, sent.ok())));
-        // A run of two, and three packets on their own.
-        assert_eq!((calls, reported), (2, [0, 0, 1, 2, 3].map(|channel| (channel, Some(3))).to_vec()));
+        reported.sort_unstable();
+        assert_eq!(reported, [0, 0, 1, 2, 3].map(|channel| (channel, Some(3))));
+        // A run of two, and three packets on their own before and after it.
+        assert!((2..=3).contains(&calls), "{calls}");
         assert!(outbox.is_empty());
         let mut bytes = [0; 10];
         for (socket, byte) in [(&one, 7), (&one, 7), (&two, 8), (&one, 9), (&two, 10)] {
             assert_eq!(socket.recv(&mut bytes).expect("a packet"), 3);
             assert_eq!(bytes[..3], [byte; 3]);
+        }
+    }
+
+    #[test]
+    fn every_channel_of_any_few_is_last_about_as_often_as_others() {
+        let ((from, _), (_to, address)) = (socket(), socket());
+        let mut outbox = Outbox::new(10);
+        for held in [3, 8, 26] {
+            let mut last = vec![0; 26];
+            for _ in 0..2000 {
+                (0..26).for_each(|channel| fill(&mut outbox, channel, address, 1));
+                let mut lowest = 0;
+                outbox.flush(&from, |channel, _, _| {
+                    if channel.0 < held {
+                        lowest = channel.index();
+                    }
+                });
+                last[lowest] += 1;
+            }
+            let fair = 2000 / usize::from(held);
+            for (channel, &count) in last.iter().enumerate().take(held.into()) {
+                assert!(
+                    (fair / 4..fair * 4).contains(&count),
+                    "{channel} of {held}: {count}, {fair} expected"
+                );
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use layercast_delivery::carousel::TURN_MAX;
 use layercast_delivery::object::{BlockEncoder, Oti};
 
 use super::read_ahead::Block;
@@ -24,8 +25,8 @@ const READY_MAX: usize = 12 << 20;
 const PART: u32 = 8;
 const BATCH_MIN: u32 = 4;
 const BATCH_MAX: u32 = 256;
-/// The symbols of a batch in a turn, at most.
-const TURN_PART: u32 = 512;
+/// The symbols of a batch in a turn, at most: all of a turn, so that its encoder is not needed again.
+const TURN_PART: u32 = TURN_MAX;
 /// How many symbols the thread that sends generates at a time.
 const HERE: u32 = 32;
 

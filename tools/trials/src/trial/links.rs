@@ -49,6 +49,10 @@ pub struct Options {
     #[arg(long, default_value = "tide")]
     pub control: String,
 
+    /// Options of it at receivers, NAME=VALUE
+    #[arg(long)]
+    pub set: Vec<String>,
+
     /// Packet size in bytes
     #[arg(long, default_value_t = 1400)]
     pub packet: u32,
@@ -89,6 +93,7 @@ impl Options {
             from: "500 kbit/s".to_owned(),
             to: "20 Mbit/s".to_owned(),
             control: "tide".to_owned(),
+            set: Vec::new(),
             packet: 1400,
             within: 30,
             endless: 200_000_000,
@@ -154,9 +159,17 @@ fn source(options: &Options, program: &Program, cables: &Cables, file: &Path) ->
     Ok(source)
 }
 
-fn receive(program: &Program, cables: &Cables, number: usize, into: &Path) -> Result<Process> {
+fn receive(
+    options: &Options,
+    program: &Program,
+    cables: &Cables,
+    number: usize,
+    into: &Path,
+) -> Result<Process> {
     let (base, into) = (group(1).to_string(), into.display().to_string());
-    program.start(&cables.receiver(number), &["receive", "--group", &base, "--into", &into])
+    let mut arguments = vec!["receive", "--group", &base, "--into", &into];
+    options.set.iter().for_each(|set| arguments.extend(["--set", set]));
+    program.start(&cables.receiver(number), &arguments)
 }
 
 /// The rates of these receivers over time, a line each.
@@ -173,7 +186,7 @@ fn watch(
     let mut receivers = Vec::new();
     for &number in numbers {
         let into = scratch.folder(&format!("watch{number}"))?;
-        receivers.push((number, receive(program, &cables, number, &into)?, into));
+        receivers.push((number, receive(options, program, &cables, number, &into)?, into));
     }
     thread::sleep(Duration::from_secs(options.within) + KEPT);
     source.measure();
@@ -259,7 +272,7 @@ fn complete(
     let mut receivers = Vec::new();
     for number in 0..links.len() {
         let into = scratch.folder(&format!("into{number}"))?;
-        receivers.push((receive(program, &cables, number, &into)?, into, None));
+        receivers.push((receive(options, program, &cables, number, &into)?, into, None));
     }
     let until = Instant::now() + Duration::from_secs(options.patience);
     while receivers.iter().any(|(_, _, took)| took.is_none()) && Instant::now() < until {
