@@ -330,14 +330,13 @@ impl Carousel {
         let number = match cycle.next_slot(&self.slots, self.window.as_ref().map_or(1, Window::symbols))? {
             ACTIVE_BLOCKS => {
                 let window = self.window.as_mut()?;
-                match window.next(channel.index(), &self.slots, self.holds, &mut self.ahead) {
-                    Some(number) => number,
-                    None => {
-                        let again = self.again.next(&self.slots)?;
-                        self.given += 1;
-                        return Some(again);
-                    }
-                }
+                let next = window.next(channel.index(), &self.slots, self.holds, &mut self.ahead);
+                let Some(number) = next else {
+                    let again = self.again.next(&self.slots)?;
+                    self.given += 1;
+                    return Some(again);
+                };
+                number
             }
             number => number,
         };

@@ -57,6 +57,17 @@ impl Program {
         command.args(["--interface", place.interface(), "--json"]);
         place.start(command)
     }
+
+    /// Starts `layercast receive` of a session into a folder, with options of its congestion control, NAME=VALUE.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn receive(&self, place: &Place, group: &str, into: &Path, set: &[String]) -> Result<Process> {
+        let into = into.display().to_string();
+        let mut arguments = vec!["receive", "--group", group, "--into", &into];
+        set.iter().for_each(|set| arguments.extend(["--set", set]));
+        self.start(place, &arguments)
+    }
 }
 
 /// The events that a process has printed so far, oldest first.

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use layercast_core::stream::Stream;
 use serde_json::json;
-use socket2::{Domain, SockRef, Socket, Type};
+use socket2::{Domain, Socket, Type};
 
 /// How often a sink says how many bytes came.
 const SAY_EVERY: Duration = Duration::from_millis(500);
@@ -85,7 +85,7 @@ fn take(mut connection: TcpStream, count: &AtomicU64) {
 
 fn connect(options: &SourceOptions) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(options.to), Type::STREAM, None)?;
-    SockRef::from(&socket).set_tcp_congestion(options.control.as_bytes())?;
+    socket.set_tcp_congestion(options.control.as_bytes())?;
     socket.connect(&options.to.into())?;
     Ok(socket.into())
 }

@@ -3,8 +3,8 @@
 use super::{LAST_TURN, Pick, Slot, TURNS};
 use crate::packet::PayloadId;
 
-/// What is sent while no block has an encoder: source symbols again, in the order of the first round. Whoever came late, or had
-/// few layers at first, finds what it missed.
+/// What is sent while no block has an encoder: source symbols again, in the order of the first round. A receiver
+/// that came late, or had few layers at first, gets what it missed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Again {
     turn: u32,

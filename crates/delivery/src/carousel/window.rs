@@ -3,9 +3,10 @@
 //! A repair symbol needs the encoder of its block (RFC 6330, section 5.3.3): twice the block in memory, and some
 //! microseconds of computing for each source symbol. So a few blocks at a time are active, on all channels. A block is
 //! replaced by the next one when a share of its symbols has been sent, over all channels together: each encoder is made
-//! once for so many symbols. Source symbols are sent in turns too, though they need no encoder: whoever misses the
-//! beginning misses the same part of every block, not some blocks whole, for which it would wait a round. Each channel sends the active block of which it has sent the smallest part, so that in the
-//! long run every channel carries the same part of every block, however slow it is and in whatever order blocks return.
+//! once for so many symbols. Source symbols are sent in turns too, though they need no encoder: a receiver that misses the
+//! beginning misses the same part of every block, not some blocks whole, for which it would wait a round. Each channel sends
+//! the active block of which it has sent the smallest part, so that in the long run every channel carries the
+//! same part of every block, however slow it is and in whatever order blocks return.
 
 use std::collections::VecDeque;
 
@@ -24,7 +25,8 @@ const AHEAD: u32 = 8192;
 pub struct BlockWindow {
     /// The maximum number of symbols of all coded objects for which all blocks are active.
     pub all_up_to: u64,
-    /// A block stays active for this part of as many repair symbols as it has source symbols, from 0 to 1. A small part costs
+    /// A block stays active for this part of as many repair symbols as it has source symbols, from 0 to 1, and at most for
+    /// [`TURN_MAX`](super::TURN_MAX). A small part costs
     /// computing at the source. With a large one receivers of most layers wait longer for the few symbols that they lost: up
     /// to so large a part of a round. Source symbols, which need no encoder, and the first repair symbols have short turns.
     pub turn: f64,
@@ -139,7 +141,8 @@ impl Window {
         holds: bool,
         ahead: &mut Vec<u32>,
     ) -> Option<u32> {
-        let mut ready = if holds { 0 } else { self.announced };
+        let announced = self.announced;
+        let mut ready = if holds { 0 } else { announced };
         if ready > 0 || !self.needs_encoder(slots) {
             let over = self.active.iter().filter(|active| active.left == 0).map(|active| active.slot);
             self.waiting.extend(over);
@@ -158,7 +161,10 @@ impl Window {
                 break;
             }
         }
-        self.announce(slots, ahead);
+        // The number of those that were announced changes when a block becomes active; at first it is 0.
+        if self.announced < announced || self.announced == 0 {
+            self.announce(slots, ahead);
+        }
         let sent = self.channels.get_mut(channel)?;
         let part = |slot: u32| sent.parts.get(slot as usize).copied().unwrap_or(0);
         let order = |active: &&mut Active| (active.is_fresh == self.was_fresh, part(active.slot));

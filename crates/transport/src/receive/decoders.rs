@@ -1,14 +1,12 @@
 //! Threads that decode blocks while packets are received.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use layercast_delivery::journal::Identity;
 use layercast_delivery::object::{DecodeJob, Decoded};
 use layercast_delivery::reception::Decoders;
 
-use crate::background::background;
+use crate::background;
 
 /// The maximum number of threads (CHOICE): each needs some four times the memory of a block. One processor is left to the
 /// thread that receives.
@@ -26,29 +24,10 @@ pub(super) struct Threads {
 impl Threads {
     /// Starts them; none if that is not possible: then blocks are decoded between packets.
     pub(super) fn start() -> Option<Threads> {
-        let processors = thread::available_parallelism().map_or(1, usize::from);
         let (jobs, work) = channel::<(Identity, DecodeJob)>();
         let (finished, done) = channel();
-        let work = Arc::new(Mutex::new(work));
-        let mut count = 0;
-        for _ in 0..processors.saturating_sub(1).clamp(1, THREADS_MAX) {
-            let (work, finished) = (Arc::clone(&work), finished.clone());
-            let run = move || {
-                background();
-                loop {
-                    // The lock is held while waiting, and given back with a job.
-                    let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((of, job)) = next else { return };
-                    if finished.send((of, job.run())).is_err() {
-                        return;
-                    }
-                }
-            };
-            match thread::Builder::new().name("decode".into()).spawn(run) {
-                Ok(_) => count += 1,
-                Err(error) => tracing::debug!(%error, "no thread to decode blocks"),
-            }
-        }
+        let decode = move |(of, job): (Identity, DecodeJob)| finished.send((of, job.run())).is_ok();
+        let count = background::start("decode", background::threads(THREADS_MAX), work, decode);
         (count > 0).then_some(Threads { jobs, done, count, working: 0 })
     }
 }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use layercast_core::units::{Channel, Time};
@@ -22,6 +21,7 @@ use super::scan::{Found, FoundItem, hashed, scan};
 use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
 use super::{Ends, SendEvent};
+use crate::background;
 use crate::error::Error;
 use crate::host::Supply;
 use crate::notice::Notice;
@@ -87,7 +87,7 @@ pub(super) fn find(
 fn block_window(session: &Session) -> BlockWindow {
     let symbol = u64::from(session.symbol_size());
     let packets_per_s = session.layers.top_rate().as_bps() / session.packet.as_bits() as f64;
-    let threads = thread::available_parallelism().map_or(1, usize::from).saturating_sub(1).max(1);
+    let threads = background::threads(usize::MAX);
     let turn = packets_per_s * ENCODING_S_PER_SYMBOL / (ENCODING_MAX * threads as f64);
     BlockWindow {
         all_up_to: ENCODERS_MAX / (2 * symbol.max(1)),

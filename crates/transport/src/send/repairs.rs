@@ -2,7 +2,7 @@
 //!
 //! A batch of symbols that follow each other in a block is ordered before they are sent. A thread generates it with the block's
 //! encoder, of which those that were used last are kept. So the thread that sends copies bytes. Where the others cannot keep
-//! up, it sends more of the blocks whose encoders there are, and generates these symbols itself, which is quick.
+//! up, the carousel holds, and what is needed all the same is generated here if its encoder is kept.
 
 mod factory;
 
@@ -25,8 +25,6 @@ const READY_MAX: usize = 12 << 20;
 const PART: u32 = 8;
 const BATCH_MIN: u32 = 4;
 const BATCH_MAX: u32 = 256;
-/// The symbols of a batch in a turn, at most: all of a turn, so that its encoder is not needed again.
-const TURN_PART: u32 = TURN_MAX;
 /// How many symbols the thread that sends generates at a time.
 const HERE: u32 = 32;
 
@@ -177,7 +175,8 @@ impl Repairs {
         let Of { block, file, oti } = of;
         let count = match until {
             None => (oti.block_symbols(block.1) / PART).clamp(BATCH_MIN, BATCH_MAX),
-            Some(until) => until.saturating_sub(first).clamp(1, TURN_PART),
+            // All of a turn, so that its encoder is not needed again.
+            Some(until) => until.saturating_sub(first).clamp(1, TURN_MAX),
         };
         let order = Order { block, file: Arc::clone(file), oti, first, count, until };
         if self.factory.order(order) {

@@ -166,10 +166,7 @@ fn receive(
     number: usize,
     into: &Path,
 ) -> Result<Process> {
-    let (base, into) = (group(1).to_string(), into.display().to_string());
-    let mut arguments = vec!["receive", "--group", &base, "--into", &into];
-    options.set.iter().for_each(|set| arguments.extend(["--set", set]));
-    program.start(&cables.receiver(number), &arguments)
+    program.receive(&cables.receiver(number), &group(1).to_string(), into, &options.set)
 }
 
 /// The rates of these receivers over time, a line each.

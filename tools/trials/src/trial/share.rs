@@ -177,7 +177,7 @@ pub fn run(options: &Options, ourselves: &std::path::Path) -> Result<()> {
         }
     }
     for (name, bottleneck, case, tcp) in runs {
-        let network = Bottleneck::make(bottleneck, options.mbps, options.common.seed)?;
+        let network = bottleneck.make(options.mbps, options.common.seed)?;
         let mut line = once(options, &program, ourselves, &network, case, tcp)?;
         let share = line["share"].as_f64();
         let within = |(least, most): (f64, f64)| share.is_some_and(|share| (least..=most).contains(&share));
@@ -304,10 +304,7 @@ fn once(
         let mut source = program.start(&from, &[&send[..], &rates[..]].concat())?;
         program::wait_for(&mut source, "ready", Duration::from_secs(120))?;
         sources.push(source);
-        let into = into.display().to_string();
-        let mut receive = vec!["receive", "--group", &base, "--into", &into];
-        options.set.iter().for_each(|set| receive.extend(["--set", set]));
-        receivers.push(program.start(&to, &receive)?);
+        receivers.push(program.receive(&to, &base, &into, &options.set)?);
     }
     let address = |port: u16| SocketAddr::from((network.receiver_address(), port)).to_string();
     let mut flows = Vec::new();

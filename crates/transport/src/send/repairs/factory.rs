@@ -6,12 +6,11 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use layercast_delivery::object::{BlockEncoder, Oti};
 
 use super::Until;
-use crate::background::background;
+use crate::background;
 use crate::send::read_ahead::Block;
 
 /// The memory for encoders (CHOICE), unless one alone takes more: two of blocks of 4096 symbols of 1350 bytes.
@@ -63,27 +62,11 @@ impl Default for Factory {
     fn default() -> Factory {
         let (orders, work) = sync_channel::<Order>(WAITING);
         let (done, made) = sync_channel(WAITING);
-        let (encoders, work) = (Arc::new(Mutex::new(Encoders::default())), Arc::new(Mutex::new(work)));
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        let mut has_threads = false;
-        for _ in 0..processors.saturating_sub(1).clamp(1, THREADS_MAX) {
-            let (encoders, work, done) = (Arc::clone(&encoders), Arc::clone(&work), done.clone());
-            let run = move || {
-                background();
-                loop {
-                    // The lock is held while waiting, and given back with an order.
-                    let next = work.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok(order) = next else { return };
-                    if done.send(order.carry_out(&encoders)).is_err() {
-                        return;
-                    }
-                }
-            };
-            match thread::Builder::new().name("repair symbols".into()).spawn(run) {
-                Ok(_) => has_threads = true,
-                Err(error) => tracing::debug!(%error, "no thread to generate repair symbols"),
-            }
-        }
+        let encoders = Arc::new(Mutex::new(Encoders::default()));
+        let shared = Arc::clone(&encoders);
+        let generate = move |order: Order| done.send(order.carry_out(&shared)).is_ok();
+        let count = background::threads(THREADS_MAX);
+        let has_threads = background::start("repair symbols", count, work, generate) > 0;
         Factory { encoders, orders: has_threads.then_some(orders), made, here: VecDeque::new() }
     }
 }
