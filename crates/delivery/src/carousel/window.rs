@@ -143,6 +143,11 @@ impl Window {
     ) -> Option<u32> {
         let announced = self.announced;
         let mut ready = if holds { 0 } else { announced };
+        // So few blocks that none waits, and was announced, stay active: with a gap after each turn, channels could meet the
+        // same one again and again.
+        if !holds && (self.waiting.is_empty() || self.active.iter().all(|active| active.left == 0)) {
+            ready = ready.max(ACTIVE_MAX);
+        }
         if ready > 0 || !self.needs_encoder(slots) {
             let over = self.active.iter().filter(|active| active.left == 0).map(|active| active.slot);
             self.waiting.extend(over);
