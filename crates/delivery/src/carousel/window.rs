@@ -17,7 +17,7 @@ use super::{CYCLE, Slot};
 const ACTIVE_MIN: usize = 2;
 const ACTIVE_MAX: usize = 8;
 const ACTIVE_SYMBOLS: u32 = 8192;
-/// Encoders are ordered ahead for blocks of so many symbols together, or for one block (CHOICE).
+/// Encoders are ordered ahead for blocks of so many symbols together, or for as many blocks as are active at least (CHOICE).
 const AHEAD: u32 = 8192;
 
 /// When blocks are sent a few at a time, and for how long.
@@ -143,10 +143,12 @@ impl Window {
     ) -> Option<u32> {
         let announced = self.announced;
         let mut ready = if holds { 0 } else { announced };
-        // So few blocks that none waits, and was announced, stay active: with a gap after each turn, channels could meet the
-        // same one again and again.
-        if !holds && (self.waiting.is_empty() || self.active.iter().all(|active| active.left == 0)) {
-            ready = ready.max(ACTIVE_MAX);
+        if !holds && self.are_all_active() {
+            // With a gap after each turn, channels could meet the same one of them again and again.
+            ready = ACTIVE_MAX;
+        } else if !holds && self.active.iter().all(|active| active.left == 0) {
+            // There is always one. Others are not ready, and would be waited for.
+            ready = ready.max(1);
         }
         if ready > 0 || !self.needs_encoder(slots) {
             let over = self.active.iter().filter(|active| active.left == 0).map(|active| active.slot);
@@ -188,6 +190,12 @@ impl Window {
         Some(slot)
     }
 
+    /// Whether there are so few blocks that all may be active.
+    fn are_all_active(&self) -> bool {
+        let count = self.waiting.len() + self.active.len();
+        count <= ACTIVE_MIN || count <= ACTIVE_MAX && self.symbols <= u64::from(ACTIVE_SYMBOLS)
+    }
+
     /// Whether another block may become active.
     fn has_place(&self, slots: &[Slot]) -> bool {
         let symbols = |active: &Active| slots.get(active.slot as usize).map_or(0, |slot| slot.symbols);
@@ -219,7 +227,7 @@ impl Window {
         let mut announced: u32 = self.waiting.iter().take(self.announced).map(symbols).sum();
         while let Some(next) = self.waiting.get(self.announced) {
             let with = announced.saturating_add(symbols(next));
-            if self.announced > 0 && with > AHEAD {
+            if self.announced >= ACTIVE_MIN && with > AHEAD {
                 break;
             }
             announced = with;
