@@ -126,6 +126,7 @@ impl Line {
             .count("feedback_rejected", counters.bad_feedback)
             .count("feedback_forged", counters.forged_feedback)
             .count("reception_reports", counters.reception_reports)
+            .count("demands", counters.demands)
             .count("receivers_complete", progress.completions)
             .estimates(&progress.estimates)
     }

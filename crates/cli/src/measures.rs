@@ -90,6 +90,11 @@ impl Known {
         page.gauge("receivers_complete", "Receivers that reported completion.", Some(complete));
         let reports = counters.reception_reports;
         page.counter("reception_reports_received_total", "Reception reports of receivers.", reports);
+        page.counter(
+            "demands_received_total",
+            "Messages of receivers that say which level they hold.",
+            counters.demands,
+        );
         self.reception(&mut page);
         page.gauge("rounds", "Symbols sent for each that the files have.", Some(progress.rounds));
         page.gauge("objects", "Objects of the session.", Some(self.objects as f64));

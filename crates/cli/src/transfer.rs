@@ -130,6 +130,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         ends,
         group_key: group_key(arguments.group_key.as_deref())?,
         reports: !arguments.no_reports,
+        on_demand: !arguments.all_layers,
         encrypts: arguments.encrypt,
         follow: arguments.follow,
         packs: !arguments.no_packages,

@@ -59,6 +59,11 @@ pub(crate) struct Send {
     #[arg(long)]
     pub(crate) no_reports: bool,
 
+    /// Always send all layers; otherwise those that no receiver holds are left out, where receivers can say what they
+    /// hold
+    #[arg(long)]
+    pub(crate) all_layers: bool,
+
     /// Authenticate packets by this group key, which `layercast key new --group` makes
     #[arg(long, value_name = "FILE")]
     pub(crate) group_key: Option<PathBuf>,

@@ -134,6 +134,8 @@ pub struct Carousel {
     /// How many of the slots are of removed objects.
     removed: usize,
     holds: bool,
+    /// Whether the next packet of the base channel is one of the table.
+    announces: bool,
     lead: Lead,
     again: Again,
 }
@@ -156,6 +158,7 @@ impl Carousel {
             ahead: Vec::new(),
             removed: 0,
             holds: false,
+            announces: false,
             lead: Lead::default(),
             again: Again::default(),
         }
@@ -165,6 +168,12 @@ impl Carousel {
     /// are sent again, so that nobody waits.
     pub fn hold(&mut self, holds: bool) {
         self.holds = holds;
+    }
+
+    /// Makes the next packet of the base channel one of the table, out of turn: its header says something that receivers should
+    /// know soon.
+    pub fn announce_soon(&mut self) {
+        self.announces = true;
     }
 
     /// Lets blocks take turns when there are many. Called before objects are added.
@@ -317,10 +326,15 @@ impl Carousel {
         let has_objects = !self.by_object.is_empty();
         let cycle = self.channels.get_mut(channel.index())?;
         let next = self.parts.get(cycle.table.0).copied().unwrap_or(1);
+        let announces = channel == Channel(0) && std::mem::take(&mut self.announces);
         if cycle.is_table_due(channel, now, weight, has_objects, next)
             && let Some(pick) = cycle.next_part(&self.parts, now)
         {
             return Some(pick);
+        }
+        let (instance, part) = cycle.table;
+        if announces && self.parts.get(instance).is_some_and(|&parts| part < parts) {
+            return Some(Pick::Table { instance, part });
         }
         if self.lead.left > 0
             && let Some(pick) = self.lead.next(&self.slots)

@@ -250,6 +250,7 @@ mod tests {
                 is_compressed: true,
                 fti: Some(table_fti(encoded.bytes.len(), 100)),
                 poll: None,
+                known_level: None,
             };
             (repr, payload)
         };

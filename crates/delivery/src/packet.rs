@@ -7,6 +7,7 @@
 //! What a `Repr` holds can always be written. [`part`](crate::part) has packets of any FLUTE session, and what both
 //! say of an object.
 
+mod demand;
 mod extension;
 mod feedback;
 mod payload_id;
@@ -15,8 +16,9 @@ mod report;
 mod repr;
 mod view;
 
+pub use demand::{ALL, DEMAND_BYTES, Demand};
 pub use extension::{
-    Extension, Extensions, Fdt, HET_AUTH, HET_CENC, HET_FDT, HET_FTI, HET_NOP, HET_POLL, HET_TIME,
+    Extension, Extensions, Fdt, HET_AUTH, HET_CENC, HET_DEMAND, HET_FDT, HET_FTI, HET_NOP, HET_POLL, HET_TIME,
 };
 pub use feedback::{COMPLETION_BYTES, Completion, REFUSAL_BYTES, Refusal};
 pub use payload_id::{ESI_LIMIT, PayloadId};

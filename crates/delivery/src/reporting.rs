@@ -17,6 +17,7 @@
 //! Neither is of any use to congestion control, which knows nothing of them.
 
 mod collector;
+pub mod demand;
 mod estimate;
 mod known;
 mod plan;

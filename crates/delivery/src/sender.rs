@@ -8,8 +8,8 @@ use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
 use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
 
-/// The extensions that only packets of the table have: EXT_FDT, EXT_CENC, EXT_FTI and a poll.
-pub(crate) const TABLE_EXTENSIONS: usize = 24 + Poll::BYTES;
+/// The extensions that only packets of the table have: EXT_FDT, EXT_CENC, EXT_FTI, a poll and the known demand.
+pub(crate) const TABLE_EXTENSIONS: usize = 24 + Poll::BYTES + 4;
 
 /// The size of symbols: the rest of a packet after the longest header, so that no packet exceeds the session's packet
 /// size, which counts the headers of IP and UDP. [`Oti::plan`](crate::object::Oti::plan) rounds it down.
@@ -40,7 +40,18 @@ impl Load {
     /// The header of its packet, with the fields of the protocol.
     pub fn repr(&self, fields: LctFields, tsi: u32) -> Repr {
         let Load { toi, codepoint, fdt, is_compressed, fti, length: _ } = *self;
-        Repr { fields, tsi, toi, close_object: false, codepoint, fdt, is_compressed, fti, poll: None }
+        Repr {
+            fields,
+            tsi,
+            toi,
+            close_object: false,
+            codepoint,
+            fdt,
+            is_compressed,
+            fti,
+            poll: None,
+            known_level: None,
+        }
     }
 }
 
@@ -112,6 +123,11 @@ impl Sender {
             self.catalogue.instances().iter().map(|one| one.bytes.len().div_ceil(self.part)).collect();
         self.carousel.set_table(parts, change.instances);
         Ok(change)
+    }
+
+    /// Sends a packet of the table on the base channel soon, out of turn, for what its header says.
+    pub fn announce_soon(&mut self) {
+        self.carousel.announce_soon();
     }
 
     /// Sends no more symbols of an object, which stays in the table.

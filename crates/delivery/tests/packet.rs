@@ -8,8 +8,8 @@ use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::LONG_CCI;
 use layercast_core::units::{Channel, Duration, Layer, Level, WireSeq};
 use layercast_delivery::packet::{
-    Completion, EXPONENT_MAX, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Poll, REPORT_BYTES,
-    ReceptionReport, Refusal, Repr, View,
+    Completion, Demand, EXPONENT_MAX, Fdt, Fti, MAX_HEADER, NotOurs, PacketError, PayloadId, Poll,
+    REPORT_BYTES, ReceptionReport, Refusal, Repr, View,
 };
 use layercast_protocols::elm::header::{Base, Data, Echo, ReceiverId, TableEntry, WireRate};
 use layercast_protocols::registry::Header;
@@ -118,13 +118,26 @@ fn repr() -> impl Strategy<Value = (Header, Repr)> {
         any::<bool>(),
         proptest::option::of(any::<[u8; 14]>()),
         proptest::option::of(poll()),
+        proptest::option::of(any::<u16>().prop_map(Level::from_count)),
     );
     (header, any::<u32>(), any::<u32>(), any::<bool>(), any::<u8>(), options).prop_map(
-        |(header, tsi, toi, close_object, codepoint, (fdt, is_compressed, fti, poll))| {
+        |(header, tsi, toi, close_object, codepoint, (fdt, is_compressed, fti, poll, known_level))| {
             let mut fields = header.to_lct().unwrap();
             let tsi = *fields.session.get_or_insert(tsi);
             let (fdt, fti) = (fdt.map(Fdt::new), fti.map(Fti));
-            (header, Repr { fields, tsi, toi, close_object, codepoint, fdt, is_compressed, fti, poll })
+            let repr = Repr {
+                fields,
+                tsi,
+                toi,
+                close_object,
+                codepoint,
+                fdt,
+                is_compressed,
+                fti,
+                poll,
+                known_level,
+            };
+            (header, repr)
         },
     )
 }
@@ -138,6 +151,7 @@ fn written(repr: &Repr, payload: &[u8]) -> Vec<u8> {
 /// Reads all that can be read; returns whether it was a packet of this transport.
 fn read_all(bytes: &[u8]) -> bool {
     let _ = Completion::from_bytes(bytes);
+    let _ = Demand::from_bytes(bytes);
     let _ = (Refusal::from_bytes(bytes), ReceptionReport::from_bytes(bytes));
     let _ = Header::decode_report(bytes);
     let Ok(view) = View::new(bytes) else { return false };
@@ -207,6 +221,18 @@ proptest! {
 
 proptest! {
     #[test]
+    fn demands_come_back(tsi in any::<u32>(), count in any::<u16>(), more in proptest::collection::vec(any::<u8>(), 0..9)) {
+        let demand = Demand { tsi, level: Level::from_count(count) };
+        let bytes = demand.to_bytes();
+        prop_assert!(Demand::is_demand(&bytes));
+        prop_assert_eq!(Demand::from_bytes(&[&bytes[..], &more].concat()), Ok(demand));
+        for length in 0..bytes.len() {
+            prop_assert!(Demand::from_bytes(&bytes[..length]).is_err());
+        }
+        prop_assert!(ReceptionReport::from_bytes(&bytes).is_err() && Completion::from_bytes(&bytes).is_err());
+    }
+
+    #[test]
     fn reception_reports_come_back(report in reception_report(), more in proptest::collection::vec(any::<u8>(), 0..9)) {
         let bytes = report.to_bytes();
         prop_assert!(ReceptionReport::is_report(&bytes) && !Completion::is_completion(&bytes));
@@ -254,6 +280,7 @@ fn reports_and_polls_beyond_their_range_are_refused() {
         is_compressed: false,
         fti: None,
         poll,
+        known_level: None,
     };
     let mut bytes = written(&repr, &[]);
     assert_eq!(

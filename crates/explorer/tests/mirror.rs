@@ -39,6 +39,7 @@ fn known_part() -> Repr {
         is_compressed: false,
         fti: None,
         poll: None,
+        known_level: None,
     }
 }
 

@@ -4,12 +4,14 @@ use alloc::vec::Vec;
 
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Layer, Pacer, Time, WireSeq};
+use layercast_core::units::{Duration, Layer, Level, Pacer, Time, WireSeq};
 
 /// When the next packet of each layer departs, and its number.
 #[derive(Clone, Debug)]
 pub struct LayerClocks {
     layers: Vec<(Pacer, WireSeq)>,
+    /// How many of them are sent.
+    open: usize,
     /// When the next packet is due, and of which layer; none while nothing is sent.
     next: Option<(Time, usize)>,
     /// A layer that is further behind than this goes on from now: a host that stalled does not make up for it
@@ -26,7 +28,7 @@ impl Default for LayerClocks {
 impl LayerClocks {
     /// Clocks that make up for a stall of at most `longest_lag`.
     pub fn with_longest_lag(longest_lag: Duration) -> LayerClocks {
-        LayerClocks { layers: Vec::new(), next: None, longest_lag }
+        LayerClocks { layers: Vec::new(), open: usize::MAX, next: None, longest_lag }
     }
 
     /// Begins all layers with number 0, each at a phase of its own that is drawn from `stream`; with
@@ -81,6 +83,27 @@ impl LayerClocks {
         number
     }
 
+    /// Sends only the layers of a level from now on, the base at least
+    /// ([`Input::Demand`](layercast_core::contract::Input::Demand)). Numbers of the others stay where they are: a receiver
+    /// that joins one later finds no gap. Those that are sent again begin at new phases.
+    pub fn demand(&mut self, now: Time, level: Level, stream: &mut Stream) {
+        let open = usize::from(level.layer_count()).max(1);
+        let opened = self.layers.iter_mut().take(open).skip(self.open);
+        for (pacer, _) in opened {
+            let phase = stream.uniform_duration(pacer.spacing());
+            pacer.reschedule(now + phase);
+        }
+        self.open = open;
+        if self.next.is_some() {
+            self.look_ahead();
+        }
+    }
+
+    /// How many layers are sent, while any are.
+    pub fn open(&self) -> u16 {
+        self.open.min(self.layers.len()) as u16
+    }
+
     /// The application has no data at present.
     pub fn pause(&mut self) {
         self.next = None;
@@ -110,7 +133,7 @@ impl LayerClocks {
     }
 
     fn look_ahead(&mut self) {
-        let departures = self.layers.iter().enumerate();
+        let departures = self.layers.iter().take(self.open).enumerate();
         self.next = departures.map(|(index, (pacer, _))| (pacer.next(), index)).min();
     }
 }
@@ -120,6 +143,38 @@ mod tests {
     use super::*;
     use layercast_core::layers::LayerTable;
     use layercast_core::units::{Rate, Size};
+
+    #[test]
+    fn a_layer_without_demand_is_not_sent_and_goes_on_without_a_gap() {
+        let layers = LayerTable::from_rates([80.0, 40.0, 80.0].map(Rate::from_kbps)).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let mut clocks = LayerClocks::with_longest_lag(Duration::from_secs(1));
+        let mut stream = Stream::new(1, "clocks");
+        let taken = |clocks: &mut LayerClocks, second: u64| {
+            let mut numbers = [const { Vec::new() }; 3];
+            for ms in 1000 * second..1000 * (second + 1) {
+                let now = Time::ZERO + Duration::from_ms(ms);
+                while let Some((layer, number)) = clocks.take_due(now) {
+                    numbers[layer.index()].push(number.0);
+                }
+            }
+            numbers
+        };
+        clocks.begin(Time::ZERO, &plan, &mut stream, true);
+        assert_eq!(taken(&mut clocks, 0).map(|of| of.len()), [10, 5, 10]);
+        clocks.demand(Time::from_secs_f64(1.0), Level::from_count(2), &mut stream);
+        assert_eq!((clocks.open(), clocks.count()), (2, 3));
+        assert_eq!(taken(&mut clocks, 1).map(|of| of.len()), [10, 5, 0]);
+        clocks.demand(Time::from_secs_f64(2.0), Level::NONE, &mut stream);
+        assert_eq!(taken(&mut clocks, 2).map(|of| of.len()), [10, 0, 0], "the base is always sent");
+        clocks.demand(Time::from_secs_f64(3.0), Level::from_count(9), &mut stream);
+        let last = taken(&mut clocks, 3);
+        assert_eq!(last.clone().map(|of| of[0]), [30, 10, 10]);
+        assert!(last[2].len() >= 9, "{last:?}");
+        clocks.pause();
+        clocks.demand(Time::from_secs_f64(4.0), Level::from_count(3), &mut stream);
+        assert_eq!(clocks.next(), None, "demand is no data");
+    }
 
     #[test]
     fn packets_depart_in_order_and_a_stall_is_not_made_up_for() {

@@ -110,6 +110,7 @@ impl Endpoint for Source {
                 self.send_due(now);
             }
             Input::Timer => self.send_due(now),
+            Input::Demand(level) => self.clocks.demand(now, level, &mut self.stream),
             Input::Finish | Input::Stop => self.clocks.stop(),
             _ => {}
         }
@@ -178,6 +179,7 @@ impl Endpoint for Receiver {
             Input::Packet(Arrival { .. }) | Input::JoinFailed(..) => {}
             Input::Timer
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::DataAvailable
             | Input::Finish => {}

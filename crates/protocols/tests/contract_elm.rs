@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 
 use layercast_core::contract::{Arrival, Ecn, Origin, Peer};
 use layercast_core::lct::Cci;
-use layercast_core::units::{Channel, Duration, Size, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Level, Size, Time, WireSeq};
 use layercast_core::wire::{MAX_REPORT, Wire as _, WireNumbers};
 use layercast_protocols::elm::header::{
     Base, Data, Echo, HeaderError, ReceiverId, Report, TableEntry, WireRate,
@@ -120,6 +120,7 @@ fn operation() -> impl Strategy<Value = Operation<Header>> {
         1 => Just(Operation::Timer),
         1 => Just(Operation::JoinFailed),
         1 => (0u16..8).prop_map(|channel| Operation::SendRefused(Channel(channel))),
+        1 => (0u16..12).prop_map(|count| Operation::Demand(Level::from_count(count))),
         1 => Just(Operation::DataExhausted),
         1 => Just(Operation::DataAvailable),
         1 => Just(Operation::Finish),

@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use layercast_core::contract::{
-    Arrival, ChildLink, Ecn, Endpoint, GaugeSpec, Host, Input, Origin, Peer, Send, Target, TraceEvent, drive,
+    Action, Arrival, ChildLink, Ecn, Endpoint, GaugeSpec, Host, Input, Origin, Peer, Send, Target,
+    TraceEvent, drive,
 };
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
-use layercast_core::session::SessionPlan;
+use layercast_core::session::{Rates, SessionPlan};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_protocols::registry::{Header, NAMES, Protocol, Receiver, Source};
 use layercast_testkit::{Operation, check_endpoint, check_source};
 use proptest::prelude::*;
@@ -201,6 +202,7 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
         1 => Just(Operation::Timer),
         1 => Just(Operation::JoinFailed),
         1 => (0u16..9).prop_map(|channel| Operation::SendRefused(Channel(channel))),
+        1 => (0u16..12).prop_map(|count| Operation::Demand(Level::from_count(count))),
         1 => Just(Operation::DataExhausted),
         1 => Just(Operation::DataAvailable),
         1 => Just(Operation::Finish),
@@ -314,4 +316,56 @@ fn what_endpoints_count_can_be_seen() {
     let [received, sent] =
         [shadow.receiver.gauge(received, shadow.net.now), shadow.source.gauge(sent, shadow.net.now)];
     assert!(received.zip(sent).is_some_and(|(received, sent)| received > 500.0 && sent > received));
+}
+
+/// The packets that a source sends to each channel in ten seconds.
+fn packets(source: &mut Source, from: Time) -> Vec<u32> {
+    let mut counted = vec![0; 256];
+    let end = from + Duration::from_secs(10);
+    while let Some(next) = source.deadline().filter(|&next| next < end) {
+        source.handle(next.max(from), Input::Timer);
+        while let Some(action) = source.poll_action() {
+            if let Action::Send(Send { target: Target::Channel(channel), count, .. }) = action {
+                counted[channel.index()] += u32::from(count);
+            }
+        }
+    }
+    counted
+}
+
+#[test]
+fn sources_whose_receivers_choose_their_layers_send_no_more_than_is_in_demand() {
+    let plan = plan();
+    let mut honoured = Vec::new();
+    for &name in NAMES {
+        let protocol = protocol(name);
+        let needs = protocol.requirements();
+        if needs.character().rates != Rates::Layers || needs.has_routers() {
+            continue;
+        }
+        let mut source = protocol.source(plan.clone(), Stream::new(1, "source"));
+        let second = |at: u64| Time::ZERO + Duration::from_secs(at);
+        source.handle(Time::ZERO, Input::Start);
+        let all: u32 = packets(&mut source, Time::ZERO).iter().sum();
+        source.handle(second(10), Input::Demand(Level::from_count(3)));
+        // What a slot has begun with, it may end with.
+        packets(&mut source, second(10));
+        let some = packets(&mut source, second(20));
+        source.handle(second(30), Input::Demand(Level::from_count(99)));
+        packets(&mut source, second(30));
+        let again: u32 = packets(&mut source, second(40)).iter().sum();
+        let rate =
+            |level| needs.level_rate(&plan, Level::from_count(level)).as_bps() * 10.0 / SIZE.as_bits() as f64;
+        let sent = f64::from(some.iter().sum::<u32>());
+        assert!(f64::from(again) > 0.9 * f64::from(all), "{name}: {all} packets, and {again}");
+        if sent < 0.9 * f64::from(all) {
+            honoured.push(name);
+            // RLC's bursts and FLID's slots add a little.
+            assert!((0.7..1.4).contains(&(sent / rate(3))), "{name}: {sent} packets, not {}", rate(3));
+        }
+    }
+    // SMCC's layers have a congestion control each, and the source decides their rates.
+    let expected =
+        ["elm", "rlc", "rlm", "wei-zhang", "webrc", "flid-sl", "flid-dl", "e-flid-dl", "tide", "fixed"];
+    assert_eq!(honoured, expected);
 }

@@ -34,6 +34,11 @@ pub enum Notice {
         /// A group from which on there is space.
         free: Option<SocketAddr>,
     },
+    /// The source sends only the layers that are in demand, and does not know of this receiver.
+    NotHeard {
+        /// Whether the receiver never says anything (`--silent`).
+        is_silent: bool,
+    },
     /// Packets of groups that a receiver has left do not stop.
     LeavesWithoutEffect,
     /// A receiver sees packets of another session on one of its groups.
@@ -164,6 +169,7 @@ impl Notice {
         match self {
             Notice::OtherSender { .. } => "other_sender",
             Notice::SharedGroups { .. } => "shared_groups",
+            Notice::NotHeard { .. } => "not_heard",
             Notice::LeavesWithoutEffect => "leaves_without_effect",
             Notice::OtherSession { .. } => "other_session",
             Notice::TurnedAway { .. } => "turned_away",
@@ -221,6 +227,16 @@ impl fmt::Display for Notice {
                 )?;
                 free.map_or(Ok(()), |free| write!(f, ", such as {free}"))
             }
+            Notice::NotHeard { is_silent: true } => write!(
+                f,
+                "the source sends only the layers that receivers ask for, and this one is silent: it gets no more than others \
+                 hold; receive without --silent, or use `send --all-layers`"
+            ),
+            Notice::NotHeard { is_silent: false } => write!(
+                f,
+                "the source sends only the layers that receivers ask for, and does not hear this one: let UDP pass to it \
+                 (`send --feedback-port`), or use `send --all-layers`"
+            ),
             Notice::LeavesWithoutEffect => write!(
                 f,
                 "packets of groups that were left still arrive after ten seconds: no switch or router takes leaves (IGMP \

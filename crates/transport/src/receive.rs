@@ -2,6 +2,7 @@
 
 mod breaker;
 mod decoders;
+mod demand;
 mod discovery;
 mod evidence;
 mod flute;

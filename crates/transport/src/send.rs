@@ -24,7 +24,7 @@ use layercast_core::contract::Estimates;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Duration, Size, Time};
+use layercast_core::units::{Duration, Level, Rate, Size, Time};
 use layercast_protocols::registry::Protocol;
 
 use crate::announcing::{Announcing, Size as ContentSize, describe};
@@ -90,6 +90,10 @@ pub struct SendOptions {
     pub group_key: Option<GroupKey>,
     /// Whether receivers are polled for reception reports.
     pub reports: bool,
+    /// Whether layers that no receiver holds are left out, where receivers can say so ([`demand`]).
+    ///
+    /// [`demand`]: layercast_delivery::reporting::demand
+    pub on_demand: bool,
     /// Whether packets are encrypted too, by the group key.
     pub encrypts: bool,
     /// Whether changes of the files are sent too.
@@ -245,6 +249,9 @@ pub fn send(
     if options.reports {
         host.poll_receivers();
     }
+    if options.reports && options.on_demand {
+        host.send_on_demand(level_rates(&options.protocol, host.session()));
+    }
     let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
@@ -326,6 +333,12 @@ pub fn send(
             }
         }
     }
+}
+
+/// The rates of all levels, from the lowest.
+fn level_rates(protocol: &Protocol, session: &Session) -> Vec<Rate> {
+    let (needs, plan) = (protocol.requirements(), session.plan());
+    (1..=needs.levels(&plan)).map(|count| needs.level_rate(&plan, Level::from_count(count))).collect()
 }
 
 /// Where the bytes of packages are kept: next to the state, which is where the operator wants the sender to write.

@@ -6,7 +6,7 @@ use layercast_core::contract::{Arrival, Ecn, Origin};
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, Layer, Rate, Size, Time, WireSeq};
+use layercast_core::units::{Channel, Duration, Layer, Level, Rate, Size, Time, WireSeq};
 use layercast_outside::plm::{Header, Options, Receiver, Source};
 use layercast_testkit::{Operation, check_endpoint};
 use proptest::prelude::*;
@@ -66,6 +66,7 @@ fn operation() -> impl Strategy<Value = Operation<Header>> {
         1 => Just(Operation::Timer),
         2 => Just(Operation::JoinFailed),
         1 => (0..LAYERS).prop_map(|channel| Operation::SendRefused(Channel(channel))),
+        1 => (0u16..12).prop_map(|count| Operation::Demand(Level::from_count(count))),
         1 => Just(Operation::DataExhausted),
         1 => Just(Operation::DataAvailable),
     ]

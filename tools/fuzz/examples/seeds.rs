@@ -16,7 +16,9 @@ use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{Coding, Content, Entry, Instance, compressed, table_fti};
 use layercast_delivery::package::{Head, Member};
-use layercast_delivery::packet::{Completion, Fdt, MAX_HEADER, PayloadId, Poll, ReceptionReport, Repr};
+use layercast_delivery::packet::{
+    Completion, Demand, Fdt, MAX_HEADER, PayloadId, Poll, ReceptionReport, Repr,
+};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing};
@@ -107,6 +109,7 @@ impl Corpus {
             is_compressed: false,
             fti: None,
             poll: None,
+            known_level: None,
         };
         let mut room = [0; MAX_HEADER];
         let length = own.write(&mut room);
@@ -118,7 +121,8 @@ impl Corpus {
         if self.seen.insert(("lct", "table".to_owned())) {
             let fti = Some(table_fti(900, 400));
             let poll = Some(Poll::new(5, 4, 2, 9000).with_left(Duration::from_secs(3)));
-            let of_table = Repr { toi: 0, fdt: Some(Fdt::new(1)), fti, poll, ..own };
+            let known_level = Some(Level::from_count(7));
+            let of_table = Repr { toi: 0, fdt: Some(Fdt::new(1)), fti, poll, known_level, ..own };
             let length = of_table.write(&mut room);
             self.write("lct", "table", &room[..length])?;
         }
@@ -346,6 +350,7 @@ fn main() -> io::Result<()> {
             failed: 1,
         };
         corpus.write("report", "reception", &reception.to_bytes())?;
+        corpus.write("report", "demand", &Demand { tsi: 7, level: Level::from_count(7) }.to_bytes())?;
     }
     for (name, flag) in FLAGS {
         corpus.write("sweep_axis", name, flag.as_bytes())?;

@@ -8,7 +8,9 @@ use layercast_delivery::object::{
     Coding, Content, ContentEncoding, FEC_NO_CODE, FEC_RAPTORQ, Instance, TABLE_MAX, decompressed, safe_path,
 };
 use layercast_delivery::package::Head;
-use layercast_delivery::packet::{Completion, Fdt, Fti, MAX_HEADER, PayloadId, ReceptionReport, Repr, View};
+use layercast_delivery::packet::{
+    Completion, Demand, Fdt, Fti, MAX_HEADER, PayloadId, ReceptionReport, Repr, View,
+};
 use layercast_delivery::part::Part;
 use layercast_delivery::placing::identity;
 use layercast_delivery::table_reader::TableReader;
@@ -51,6 +53,9 @@ fn reread(packet: &Repr) -> Repr {
 pub fn report(bytes: &[u8]) {
     if let Ok(done) = Completion::from_bytes(bytes) {
         assert_eq!(Completion::from_bytes(&done.to_bytes()), Ok(done));
+    }
+    if let Ok(demand) = Demand::from_bytes(bytes) {
+        assert_eq!(Demand::from_bytes(&demand.to_bytes()), Ok(demand));
     }
     if let Ok(report) = ReceptionReport::from_bytes(bytes) {
         assert_eq!(ReceptionReport::from_bytes(&report.to_bytes()), Ok(report));

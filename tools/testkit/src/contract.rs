@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use layercast_core::contract::{Action, Arrival, Ecn, Endpoint, Estimates, Header, Input, JoinError};
-use layercast_core::units::{Channel, Duration, Seq, Time};
+use layercast_core::units::{Channel, Duration, Level, Seq, Time};
 
 /// More actions than this after one input count as endless.
 const MAX_ACTIONS: usize = 10_000;
@@ -39,6 +39,8 @@ pub enum Operation<H> {
     JoinFailed,
     /// A send on the channel was refused.
     SendRefused(Channel),
+    /// Receivers hold levels up to this one.
+    Demand(Level),
     /// The application has nothing to send.
     DataExhausted,
     /// The application has something to send.
@@ -201,6 +203,7 @@ where
                 }
             }
             Operation::SendRefused(channel) => self.give(Input::SendRefused(*channel)),
+            Operation::Demand(level) => self.give(Input::Demand(*level)),
             Operation::DataExhausted => self.give(Input::DataExhausted),
             Operation::DataAvailable => self.give(Input::DataAvailable),
             Operation::Finish => self.give(Input::Finish),

@@ -95,6 +95,10 @@ pub enum Input<H> {
     JoinFailed(Channel, JoinError),
     /// The host could not send on this channel just now; the packet is lost.
     SendRefused(Channel),
+    /// The highest level that receivers hold or may soon hold, as far as the host knows, for sources: until the next such
+    /// input they need not send what lies above it. Before the first one all levels are in demand. A source may
+    /// send all levels nevertheless, and always sends the base.
+    Demand(Level),
     /// The application has no data for now.
     DataExhausted,
     /// The application has data again.

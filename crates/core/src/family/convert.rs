@@ -13,6 +13,7 @@ pub fn narrow<W, N>(input: Input<W>, own: impl Fn(W) -> Option<N>) -> Option<Inp
         Input::Timer => Input::Timer,
         Input::JoinFailed(channel, error) => Input::JoinFailed(channel, error),
         Input::SendRefused(channel) => Input::SendRefused(channel),
+        Input::Demand(level) => Input::Demand(level),
         Input::DataExhausted => Input::DataExhausted,
         Input::DataAvailable => Input::DataAvailable,
         Input::Finish => Input::Finish,

@@ -17,6 +17,9 @@ pub const HET_POLL: u8 = 120;
 /// File delivery table instance (RFC 6726, section 3.4.1).
 pub const HET_FDT: u8 = 192;
 
+/// The level in demand that the source knows of ([`Demand`](super::Demand)); one word.
+pub const HET_DEMAND: u8 = 248;
+
 /// Content encoding of an instance of the file delivery table (RFC 6726, section 3.4.3).
 pub const HET_CENC: u8 = 193;
 

@@ -4,12 +4,13 @@ use core::fmt;
 
 use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::{Cci, ContentError, Extension, Frame, LctFields, MAX_FRAME};
+use layercast_core::units::Level;
 use layercast_protocols::registry;
 
-use super::{Fdt, HET_CENC, HET_FDT, HET_FTI, HET_POLL, Poll, View};
+use super::{Fdt, HET_CENC, HET_DEMAND, HET_FDT, HET_FTI, HET_POLL, Poll, View, demand};
 
-/// The longest extensions that the transport adds: FDT, CENC, FTI and a poll.
-const MAX_FURTHER: usize = 4 + 4 + 16 + Poll::BYTES;
+/// The longest extensions that the transport adds: FDT, CENC, FTI, a poll and the known demand.
+const MAX_FURTHER: usize = 4 + 4 + 16 + Poll::BYTES + 4;
 /// The lengths of extensions in words.
 const FTI_WORDS: u8 = 4;
 const POLL_WORDS: u8 = (Poll::BYTES / 4) as u8;
@@ -46,6 +47,8 @@ pub struct Repr {
     pub fti: Option<Fti>,
     /// A poll of the receivers.
     pub poll: Option<Poll>,
+    /// The level of which the source knows that it is in demand; receivers that hold more say so.
+    pub known_level: Option<Level>,
 }
 
 /// Why a valid LCT packet is not one of this transport.
@@ -113,6 +116,10 @@ impl Repr {
             put(&[HET_POLL, POLL_WORDS]);
             put(&poll.content());
         }
+        if let Some(known) = self.known_level {
+            put(&[HET_DEMAND]);
+            put(&demand::content(known));
+        }
         let frame = Frame {
             fields: self.fields,
             tsi: self.tsi,
@@ -135,7 +142,8 @@ impl Repr {
         let (Some(tsi), Some(toi), (4, 4)) = (view.tsi(), view.toi(), lengths) else {
             return Err(NotOurs::Ids { lengths });
         };
-        let (mut own, mut fdt, mut fti, mut poll, mut is_compressed) = (None, None, None, None, false);
+        let (mut own, mut fdt, mut fti, mut is_compressed) = (None, None, None, false);
+        let (mut poll, mut known_level) = (None, None);
         for extension in view.extensions() {
             match extension.kind {
                 HET_FTI => fti = Some(Fti(extension.content.try_into().map_err(|_| NotOurs::Flute)?)),
@@ -146,6 +154,7 @@ impl Repr {
                     _ => return Err(NotOurs::Flute),
                 },
                 HET_POLL => poll = Poll::read(extension.content),
+                HET_DEMAND => known_level = demand::read(extension.content),
                 kind if registry::Header::is_lct_extension(kind) => {
                     own = Some(Extension::new(kind, extension.content).map_err(NotOurs::Extension)?);
                 }
@@ -165,6 +174,7 @@ impl Repr {
             is_compressed,
             fti,
             poll,
+            known_level,
         })
     }
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use layercast_core::family::AnyHeader as _;
-use layercast_core::units::{Channel, Layer, WireSeq};
+use layercast_core::units::{Channel, Layer, Level, WireSeq};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{
     Coding, Content, Entry, FEC_NO_CODE, FEC_RAPTORQ, Instance, TOI_TABLE, table_fti,
@@ -35,8 +35,19 @@ fn sent(header: Header, toi: u32, codepoint: u8, flute: (Option<Fdt>, Option<Fti
     let fields = header.to_lct().unwrap();
     let (fdt, fti) = flute;
     let poll = fdt.map(|_| Poll::new(1, 2, 3, 4));
-    let repr =
-        Repr { fields, tsi: TSI, toi, close_object: false, codepoint, fdt, is_compressed: false, fti, poll };
+    let known_level = fdt.map(|_| Level::from_count(5));
+    let repr = Repr {
+        fields,
+        tsi: TSI,
+        toi,
+        close_object: false,
+        codepoint,
+        fdt,
+        is_compressed: false,
+        fti,
+        poll,
+        known_level,
+    };
     let mut room = [0; MAX_HEADER];
     let length = repr.write(&mut room);
     let id = PayloadId::split(payload).ok().map(|(id, _)| id);

@@ -179,6 +179,7 @@ impl Endpoint for Source {
                 Header::Data(_) => self.counters.invalid += 1,
             },
             Input::SendRefused(_) => self.counters.refused += 1,
+            Input::Demand(level) => self.clocks.demand(now, level, &mut self.stream),
             Input::DataExhausted if self.state == State::Sending => {
                 self.state = State::Paused;
                 self.clocks.pause();

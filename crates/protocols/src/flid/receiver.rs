@@ -311,6 +311,7 @@ impl Endpoint for Receiver {
             Input::Stop => self.stop(now, Cause::Stop),
             Input::Timer
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::DataAvailable
             | Input::Finish => {}

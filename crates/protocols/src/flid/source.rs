@@ -33,6 +33,8 @@ pub struct Source {
     /// The increase probability of each level.
     increase_probabilities: Vec<f64>,
     layers: Vec<LayerSource>,
+    /// How many of them are sent from the next slot on.
+    open: usize,
     channels: Vec<ChannelSource>,
     session: u32,
     stream: Stream,
@@ -108,6 +110,7 @@ impl Source {
         };
         Source {
             layers: (0..settings.layers(&plan)).map(layer).collect(),
+            open: usize::MAX,
             channels: alloc::vec![ChannelSource::default(); usize::from(layering.channels())],
             increase_probabilities: settings.level_probabilities(&plan),
             packet_size: plan.packet_size,
@@ -161,7 +164,8 @@ impl Source {
             let layer = Layer(index as u16);
             let source = &mut self.layers[index];
             // A receiver learns from the base that a slot has begun.
-            source.packets = source.draw_packets(u32::from(layer == Layer::BASE));
+            let packets = source.draw_packets(u32::from(layer == Layer::BASE));
+            source.packets = if index < self.open { packets } else { 0 };
             source.sent = 0;
             source.channel = self.layering.channel_of(layer, self.slot).unwrap_or_default();
             self.schedule(index, begins);
@@ -296,6 +300,7 @@ impl Endpoint for Source {
                 }
                 self.last_slot = Some(self.slot_at(now) + END_SLOTS);
             }
+            Input::Demand(level) => self.open = usize::from(level.layer_count()).max(1),
             Input::Timer
             | Input::DataExhausted
             | Input::Finish
@@ -320,7 +325,7 @@ impl Endpoint for Source {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let count = if self.state == State::Sending { self.layers.len() as u16 } else { 0 };
+        let count = if self.state == State::Sending { self.layers.len().min(self.open) as u16 } else { 0 };
         Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 

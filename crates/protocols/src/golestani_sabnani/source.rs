@@ -169,7 +169,7 @@ impl Endpoint for Source {
                 Header::Report(report) => self.on_report(now, &report),
                 Header::Data(_) => self.paced_sender.counters.invalid += 1,
             },
-            Input::Packet(_) | Input::Timer | Input::JoinFailed(..) => {}
+            Input::Packet(_) | Input::Timer | Input::JoinFailed(..) | Input::Demand(_) => {}
         }
         if self.paced_sender.is_running() {
             self.run_timers(now);

@@ -186,6 +186,7 @@ impl Endpoint for Receiver {
             | Input::Packet(_)
             | Input::JoinFailed(..)
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::DataAvailable
             | Input::Finish => {}

@@ -247,6 +247,7 @@ impl Endpoint for Router {
             Input::Packet(_)
             | Input::JoinFailed(..)
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::DataAvailable
             | Input::Finish => {}

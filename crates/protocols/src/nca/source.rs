@@ -254,6 +254,7 @@ impl Endpoint for Source {
             Input::Packet(_)
             | Input::JoinFailed(..)
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::DataAvailable
             | Input::Finish => {}

@@ -24,6 +24,8 @@ pub struct Source {
     start: Time,
     is_sending: bool,
     layers: Vec<LayerSource>,
+    /// How many of them are sent.
+    open: usize,
     window: BurstWindow,
     actions: ActionQueue<Header>,
 }
@@ -52,6 +54,7 @@ impl Source {
             start: Time::ZERO,
             is_sending: false,
             layers: Vec::new(),
+            open: usize::MAX,
             window: BurstWindow::default(),
             actions: ActionQueue::default(),
         }
@@ -65,6 +68,15 @@ impl Source {
             let rate = self.plan.layers.rate(layer);
             let phase = self.stream.uniform_duration(Pacer::new(now, size, rate).spacing());
             self.layers.push(LayerSource::new(Pacer::new(now + phase, size, rate)));
+        }
+    }
+
+    /// Layers from this one on go on at new phases.
+    fn resume(&mut self, now: Time, from: usize) {
+        for source in self.layers.iter_mut().take(self.open).skip(from) {
+            let phase = self.stream.uniform_duration(source.pacer.spacing());
+            source.pacer.reschedule(now + phase);
+            source.burst = Burst::default();
         }
     }
 
@@ -98,7 +110,7 @@ impl Source {
 
     fn next_departure(&self) -> Option<(Time, Layer)> {
         let departure = |(i, source): (usize, &LayerSource)| (source.pacer.next(), Layer(i as u16));
-        self.layers.iter().enumerate().map(departure).min()
+        self.layers.iter().take(self.open).enumerate().map(departure).min()
     }
 
     fn depart(&mut self, layer: Layer, at: Time) {
@@ -197,11 +209,12 @@ impl Endpoint for Source {
             Input::DataExhausted => self.is_sending = false,
             Input::DataAvailable if !self.is_sending => {
                 self.is_sending = !self.layers.is_empty();
-                for source in &mut self.layers {
-                    let phase = self.stream.uniform_duration(source.pacer.spacing());
-                    source.pacer.reschedule(now + phase);
-                    source.burst = Burst::default();
-                }
+                self.resume(now, 0);
+            }
+            Input::Demand(level) => {
+                let open = usize::from(level.layer_count()).max(1);
+                let from = core::mem::replace(&mut self.open, open);
+                self.resume(now, from);
             }
             Input::Timer
             | Input::DataAvailable
@@ -223,7 +236,7 @@ impl Endpoint for Source {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let count = if self.is_sending { self.layer_count() } else { 0 };
+        let count = if self.is_sending { self.layers.len().min(self.open) as u16 } else { 0 };
         Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }

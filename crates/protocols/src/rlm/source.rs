@@ -79,6 +79,7 @@ impl Endpoint for Source {
                 self.clocks.begin(now, &self.plan, &mut self.stream, false);
             }
             Input::Finish | Input::Stop => self.clocks.stop(),
+            Input::Demand(level) => self.clocks.demand(now, level, &mut self.stream),
             Input::DataExhausted => self.clocks.pause(),
             Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Packet(arrival) => {
@@ -100,7 +101,7 @@ impl Endpoint for Source {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let count = self.clocks.next().map_or(0, |_| self.plan.layers.count());
+        let count = self.clocks.next().map_or(0, |_| self.clocks.open());
         Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }

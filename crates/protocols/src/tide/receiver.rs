@@ -358,6 +358,7 @@ impl Endpoint for Receiver {
             Input::Start
             | Input::Timer
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::Finish
             | Input::DataAvailable => {}

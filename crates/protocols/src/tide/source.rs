@@ -41,8 +41,10 @@ pub struct Source {
     control: ReportControl,
     bucket: TokenBucket,
     echoes: EchoQueue,
-    /// The active waves, the lowest first.
+    /// The active waves that are sent, the lowest first.
     active: VecDeque<Wave>,
+    /// How many of them are sent.
+    open: u16,
     actions: ActionQueue<Header>,
 }
 
@@ -78,6 +80,7 @@ impl Source {
             bucket: TokenBucket::new(REPORTS_PER_S, Time::ZERO),
             echoes: EchoQueue::new(true),
             active: VecDeque::with_capacity(usize::from(waves.active_waves())),
+            open: waves.active_waves(),
             actions: ActionQueue::default(),
             waves,
         }
@@ -96,9 +99,24 @@ impl Source {
         let number = (0..packets).find(is_ahead).unwrap_or(packets);
         self.base = (number, self.base_time(number));
         self.active.clear();
-        for place in 1..=self.waves.active_waves() {
-            let wave = self.wave(place, now);
+        self.fill(now);
+    }
+
+    /// Adds the waves above those that are sent, as of `now`, up to the highest that is in demand.
+    fn fill(&mut self, now: Time) {
+        while self.active.len() < usize::from(self.open) {
+            let wave = self.wave(self.active.len() as u16 + 1, now);
             self.active.push_back(wave);
+        }
+    }
+
+    /// Sends the waves of a level from now on, one at least. A wave that is not sent falls all the same, and has
+    /// the numbers of its place when it is sent again.
+    fn demand(&mut self, now: Time, level: Level) {
+        self.open = level.layer_count().saturating_sub(1).clamp(1, self.waves.active_waves());
+        if self.is_sending {
+            self.active.truncate(usize::from(self.open));
+            self.fill(now);
         }
     }
 
@@ -147,8 +165,7 @@ impl Source {
         self.slot = (self.slot.0 + 1, self.slot.1 + self.waves.slot());
         self.base = (0, self.base_time(0));
         self.active.pop_front();
-        let wave = self.wave(self.waves.active_waves(), self.slot.1);
-        self.active.push_back(wave);
+        self.fill(self.slot.1);
     }
 
     fn send_due(&mut self, now: Time) {
@@ -262,6 +279,7 @@ impl Endpoint for Source {
                 self.find_place(now);
             }
             Input::Finish | Input::Stop => self.stop(now),
+            Input::Demand(level) => self.demand(now, level),
             Input::DataExhausted => self.is_sending = false,
             // Slots pass all the same: the waves continue where they would be.
             Input::DataAvailable if !self.is_sending && !self.active.is_empty() => {
@@ -287,7 +305,7 @@ impl Endpoint for Source {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let count = if self.is_sending { self.waves.active_waves() + 1 } else { 0 };
+        let count = if self.is_sending { self.open + 1 } else { 0 };
         Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }
@@ -295,10 +313,62 @@ impl Endpoint for Source {
 #[cfg(test)]
 mod tests {
     use alloc::vec;
+    use alloc::vec::Vec;
 
     use super::*;
     use layercast_core::layers::LayerTable;
     use layercast_core::units::Rate;
+
+    #[test]
+    fn waves_without_demand_are_not_sent_and_come_back_with_the_numbers_of_their_place() {
+        let layers = LayerTable::between(Rate::from_kbps(128.0), Rate::from_mbps(10.0)).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let source = || {
+            Source::new(
+                &Options { dither: 0.0, ..Options::default() },
+                plan.clone(),
+                Stream::new(1, "source"),
+            )
+        };
+        let second = |at: u64| Time::ZERO + Duration::from_secs(at);
+        // What a source sends in 40 s: when, on which channel, which number.
+        let sent = |mut source: Source, demands: &[(u64, u16)]| {
+            let mut packets = Vec::new();
+            let mut demands = demands.iter().copied().peekable();
+            source.handle(Time::ZERO, Input::Start);
+            loop {
+                while let Some(action) = source.poll_action() {
+                    let Action::Send(Send { header: Header::Data(data), .. }) = action else { continue };
+                    packets.push((data.sent_us, data.channel, data.number, data.slot));
+                }
+                let next = source.deadline().unwrap();
+                if let Some((at, level)) = demands.next_if(|(at, _)| second(*at) <= next) {
+                    source.handle(second(at), Input::Demand(Level::from_count(level)));
+                } else if next >= second(40) {
+                    return (packets, source.estimates(next).level);
+                } else {
+                    source.handle(next, Input::Timer);
+                }
+            }
+        };
+        let waves = Options::default().waves(&plan);
+        let (all, top) = sent(source(), &[]);
+        assert_eq!(top, Level::from_count(waves.levels()));
+        let (some, level) = sent(source(), &[(10, 4), (20, 99), (30, 0)]);
+        assert_eq!(level, Level::from_count(2), "the base and one wave always");
+        // Whatever is sent is sent at the same time with the same number.
+        let place = |&(_, channel, _, slot): &(u32, Channel, u32, u16)| match channel.0.checked_sub(1) {
+            Some(wave) => (wave + waves.cycle() - slot) % waves.cycle() + 1,
+            None => 0,
+        };
+        let in_demand = |packet: &(u32, Channel, u32, u16)| match packet.0 / 1_000_000 {
+            10..20 => place(packet) <= 3,
+            30.. => place(packet) <= 1,
+            _ => true,
+        };
+        let expected: Vec<_> = all.into_iter().filter(in_demand).collect();
+        assert!(expected == some, "{} and {} packets", expected.len(), some.len());
+    }
 
     #[test]
     fn a_source_that_is_too_slow_sheds_the_highest_waves() {

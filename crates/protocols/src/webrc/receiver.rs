@@ -306,6 +306,7 @@ impl Endpoint for Receiver {
             | Input::Packet(_)
             | Input::Timer
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::Finish
             | Input::DataAvailable => {}

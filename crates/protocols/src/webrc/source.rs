@@ -29,8 +29,10 @@ pub struct Source {
     slot: (u64, Time),
     /// The next packet of the base in this slot, and when it leaves.
     base: (u32, Time),
-    /// The active waves, the lowest first.
+    /// The active waves that are sent, the lowest first.
     active: VecDeque<Wave>,
+    /// How many of them are sent.
+    open: u16,
     actions: ActionQueue<Header>,
 }
 
@@ -69,6 +71,7 @@ impl Source {
             slot: (0, Time::ZERO),
             base: (0, Time::ZERO),
             active: VecDeque::with_capacity(usize::from(waves.active_waves())),
+            open: waves.active_waves(),
             actions: ActionQueue::default(),
             waves,
         }
@@ -87,9 +90,24 @@ impl Source {
         let number = (0..packets).find(is_ahead).unwrap_or(packets);
         self.base = (number, self.base_time(number));
         self.active.clear();
-        for place in 1..=self.waves.active_waves() {
-            let wave = self.wave(place, now);
+        self.fill(now);
+    }
+
+    /// Adds the waves above those that are sent, as of `now`, up to the highest that is in demand.
+    fn fill(&mut self, now: Time) {
+        while self.active.len() < usize::from(self.open) {
+            let wave = self.wave(self.active.len() as u16 + 1, now);
             self.active.push_back(wave);
+        }
+    }
+
+    /// Sends the waves of a level from now on, one at least. A wave that is not sent falls all the same, and has
+    /// the numbers of its place when it is sent again.
+    fn demand(&mut self, now: Time, level: Level) {
+        self.open = level.layer_count().saturating_sub(1).clamp(1, self.waves.active_waves());
+        if self.is_sending {
+            self.active.truncate(usize::from(self.open));
+            self.fill(now);
         }
     }
 
@@ -117,8 +135,7 @@ impl Source {
         self.slot = (self.slot.0 + 1, self.slot.1 + self.waves.slot());
         self.base = (0, self.slot.1);
         self.active.pop_front();
-        let wave = self.wave(self.waves.active_waves(), self.slot.1);
-        self.active.push_back(wave);
+        self.fill(self.slot.1);
     }
 
     fn send_due(&mut self, now: Time) {
@@ -208,6 +225,7 @@ impl Endpoint for Source {
                 self.find_place(now);
             }
             Input::Finish | Input::Stop => self.stop(),
+            Input::Demand(level) => self.demand(now, level),
             Input::DataExhausted => self.is_sending = false,
             // Slots pass all the same: the waves continue where they would be.
             Input::DataAvailable if !self.is_sending && !self.active.is_empty() => {
@@ -232,7 +250,7 @@ impl Endpoint for Source {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let count = if self.is_sending { self.waves.active_waves() + 1 } else { 0 };
+        let count = if self.is_sending { self.open + 1 } else { 0 };
         Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }

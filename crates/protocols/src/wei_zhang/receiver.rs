@@ -207,6 +207,7 @@ impl Endpoint for Receiver {
             }
             Input::Timer
             | Input::SendRefused(_)
+            | Input::Demand(_)
             | Input::DataExhausted
             | Input::DataAvailable
             | Input::Finish => {}

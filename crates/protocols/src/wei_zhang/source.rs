@@ -52,6 +52,7 @@ impl Endpoint for Source {
                 self.clocks.begin(now, &self.plan, &mut self.stream, true);
             }
             Input::Finish | Input::Stop => self.clocks.stop(),
+            Input::Demand(level) => self.clocks.demand(now, level, &mut self.stream),
             Input::DataExhausted => self.clocks.pause(),
             Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Timer | Input::Packet(_) | Input::JoinFailed(..) | Input::SendRefused(_) => {}
@@ -68,7 +69,7 @@ impl Endpoint for Source {
     }
 
     fn estimates(&self, _now: Time) -> Estimates {
-        let count = self.clocks.next().map_or(0, |_| self.plan.layers.count());
+        let count = self.clocks.next().map_or(0, |_| self.clocks.open());
         Estimates { level: Level::from_count(count), ..Estimates::default() }
     }
 }

@@ -23,7 +23,7 @@ use super::socket::{PacketSocket, open_group, open_reports};
 use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
 use layercast_delivery::accept::{Accepted, accept};
-use layercast_delivery::packet::{Completion, REFUSAL_BYTES, ReceptionReport, Refusal};
+use layercast_delivery::packet::{Completion, Demand, REFUSAL_BYTES, ReceptionReport, Refusal};
 use layercast_delivery::part::Part;
 use layercast_delivery::security::any_session::AnySession;
 use layercast_delivery::security::encryption::Salt;
@@ -262,6 +262,15 @@ impl ReceiverHost {
     /// The system's error.
     pub fn report(&self, report: ReceptionReport) -> Result<(), Error> {
         self.send_feedback(&report.to_bytes())
+    }
+
+    /// Says to the source which level this receiver holds.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn demand(&self, level: Level) -> Result<(), Error> {
+        let tsi = self.memberships.session.tsi;
+        self.send_feedback(&Demand { tsi, level }.to_bytes())
     }
 
     fn send_feedback(&self, bytes: &[u8]) -> Result<(), Error> {

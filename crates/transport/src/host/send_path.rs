@@ -14,6 +14,7 @@ use super::socket::PacketSocket;
 use crate::error::Error;
 use layercast_delivery::packet::{MAX_HEADER, REFUSAL_BYTES, Refusal, Repr};
 use layercast_delivery::reporting::Collector;
+use layercast_delivery::reporting::demand::Demands;
 use layercast_delivery::security::feedback::{FeedbackMac, TAG_BYTES};
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing, Scheme};
@@ -35,6 +36,9 @@ pub trait Supply {
     /// # Errors
     /// Why there is no payload; this ends the session.
     fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error>;
+
+    /// Writes a part of the table of objects for the base channel soon, out of turn: its header has news for receivers.
+    fn announce_soon(&mut self) {}
 }
 
 /// What a source's host counted.
@@ -52,6 +56,8 @@ pub struct SourceCounters {
     pub reports: u64,
     /// Reception reports of this session, if receivers are polled.
     pub reception_reports: u64,
+    /// Messages of receivers that say which level they hold, if they are asked.
+    pub demands: u64,
     /// Completions accepted, copies included.
     pub completions: u64,
     /// Feedback that was invalid or of another session.
@@ -79,6 +85,8 @@ pub(super) struct SendPath {
     pub(super) feedback_mac: Option<FeedbackMac>,
     /// None if receivers are not polled.
     pub(super) collector: Option<Collector>,
+    /// None if all levels are always sent.
+    pub(super) demands: Option<Demands>,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// Since when the network takes no packets, and the system's reason.
@@ -101,6 +109,7 @@ impl SendPath {
             protection: None,
             feedback_mac: None,
             collector: None,
+            demands: None,
             refused: Vec::with_capacity(BATCH),
             outage: None,
             failure: None,
@@ -230,9 +239,10 @@ impl<S: Supply> SendingHost<'_, S> {
             Payload::None | Payload::Stored(_) | Payload::Arrived => None,
         };
         let Load { fdt, length, .. } = load.unwrap_or_default();
-        let polling = send_path.collector.as_mut().filter(|_| fdt.is_some() && channel == Channel(0));
-        let poll = polling.map(|collector| collector.poll(now));
-        let repr = Repr { poll, ..load.unwrap_or_default().repr(fields, send_path.session.tsi) };
+        let asks = fdt.is_some() && channel == Channel(0);
+        let poll = send_path.collector.as_mut().filter(|_| asks).map(|collector| collector.poll(now));
+        let known_level = send_path.demands.as_mut().filter(|_| asks).map(|demands| demands.announce(now));
+        let repr = Repr { poll, known_level, ..load.unwrap_or_default().repr(fields, send_path.session.tsi) };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;
         let whole = (send_path.session.packet.as_bytes() - send_path.session.ip_udp_bytes()) as usize;

@@ -8,7 +8,7 @@ use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer
 use layercast_core::family::AnyHeader as _;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Size, Time};
+use layercast_core::units::{Duration, Level, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_protocols::registry::{Header, Protocol, Source};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -20,8 +20,9 @@ use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::{open_source, set_ecn};
 use super::{Clock, Datagram, Inbox, Interface};
 use crate::error::Error;
-use layercast_delivery::packet::{Completion, ReceptionReport};
+use layercast_delivery::packet::{Completion, Demand, ReceptionReport};
 use layercast_delivery::reporting::Collector;
+use layercast_delivery::reporting::demand::Demands;
 use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::sequence::Sequence;
@@ -167,6 +168,17 @@ impl SourceHost {
         self.send_path.collector = Some(Collector::new());
     }
 
+    /// Sends only the levels that receivers hold or may soon hold, and asks them which these are. `rates` are those of all levels, from
+    /// the lowest. Called before the start.
+    pub fn send_on_demand(&mut self, rates: Vec<Rate>) {
+        self.send_path.demands = Demands::new(rates, self.send_path.clock.now());
+    }
+
+    /// The highest level that is sent; none if all always are.
+    pub fn level_in_demand(&self) -> Option<Level> {
+        self.send_path.demands.as_ref().map(Demands::sent)
+    }
+
     /// What reception reports say of the receivers; none if they are not polled.
     pub fn collector(&mut self) -> Option<&mut Collector> {
         self.send_path.collector.as_mut()
@@ -203,6 +215,7 @@ impl SourceHost {
             self.receive_feedback(supply)?;
         }
         let now = self.send_path.clock.now();
+        self.look_at_demand(now, supply);
         if let Some(due) = due.filter(|&due| due <= now) {
             let (late, timers) = self.late;
             self.late = (late + now.since(due), timers.saturating_add(1));
@@ -216,6 +229,18 @@ impl SourceHost {
             self.flush(supply)?;
         }
         Ok(())
+    }
+
+    /// Tells the endpoint which levels are in demand, and receivers which are known to be.
+    fn look_at_demand(&mut self, now: Time, supply: &mut impl Supply) {
+        let Some(demands) = &mut self.send_path.demands else { return };
+        if demands.is_urgent(now) {
+            supply.announce_soon();
+        }
+        if let Some(level) = demands.take_change(now) {
+            tracing::debug!(?level, "levels in demand");
+            self.drive_batching(now, Input::Demand(level), supply);
+        }
     }
 
     /// When packets are sent next: at the deadline, and no earlier than a burst after the last one.
@@ -251,11 +276,22 @@ impl SourceHost {
                 }
                 continue;
             }
+            if Demand::is_demand(bytes) {
+                match (Demand::from_bytes(bytes), &mut self.send_path.demands) {
+                    (Ok(demand), Some(demands)) if demand.tsi == self.send_path.session.tsi => {
+                        self.send_path.counters.demands += 1;
+                        demands.note(self.send_path.clock.now(), demand.level);
+                    }
+                    _ => self.send_path.counters.bad_feedback += 1,
+                }
+                continue;
+            }
             if ReceptionReport::is_report(bytes) {
                 match (ReceptionReport::from_bytes(bytes), &mut self.send_path.collector) {
                     (Ok(report), Some(collector)) if report.tsi == self.send_path.session.tsi => {
                         self.send_path.counters.reception_reports += 1;
                         collector.report(self.send_path.clock.now(), datagram.from, report);
+                        self.send_path.demands.iter_mut().for_each(Demands::heard);
                     }
                     _ => self.send_path.counters.bad_feedback += 1,
                 }

@@ -12,6 +12,7 @@ use layercast_delivery::search::FoundSession;
 use layercast_delivery::security::protection::ProtectionCounters;
 
 use super::breaker::Breaker;
+use super::demand::LevelDemand;
 use super::reports::{Completions, ReceptionReports};
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
 use crate::disk::Folder;
@@ -55,6 +56,8 @@ pub(super) struct Running<'a> {
     completions: Completions,
     /// None before a session is found, and if nothing is reported.
     reports: Option<ReceptionReports>,
+    /// None before a session is found.
+    demand: Option<LevelDemand>,
     /// The number by which this receiver reports.
     pub(super) number: NonZeroU64,
     /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
@@ -80,6 +83,7 @@ impl<'a> Running<'a> {
             following: Following::new(Time::ZERO),
             completions: Completions::default(),
             reports: None,
+            demand: None,
             number: NonZeroU64::new(options.seed.unwrap_or_else(crate::random_seed))
                 .unwrap_or(NonZeroU64::MIN),
             strangers: Vec::new(),
@@ -94,6 +98,7 @@ impl<'a> Running<'a> {
         self.completions = Completions::default();
         let reports = || ReceptionReports::new(found.session.tsi, self.number);
         self.reports = (!self.options.silent).then(reports);
+        self.demand = Some(LevelDemand::new(found.session.channels, self.options.silent));
         self.strangers.clear();
         self.reported = 0;
         self.reception.follow();
@@ -127,6 +132,7 @@ impl<'a> Running<'a> {
         let mut is_busy = false;
         loop {
             let due = self.reports.as_ref().map_or(Time::MAX, ReceptionReports::deadline);
+            let due = due.min(self.demand.as_ref().map_or(Time::MAX, LevelDemand::deadline));
             let latest = match (is_busy, self.reception.is_decoding()) {
                 (true, _) => clock.now(),
                 (false, true) => next_progress.min(due).min(clock.now() + DECODED_WITHIN),
@@ -136,6 +142,7 @@ impl<'a> Running<'a> {
                 if let (Some(poll), Some(reports)) = (packet.repr.poll, &mut self.reports) {
                     reports.heard(poll, now);
                 }
+                self.demand.iter_mut().for_each(|demand| demand.heard(now, packet));
                 self.following.own(now);
                 Ok(())
             })?;
@@ -150,6 +157,7 @@ impl<'a> Running<'a> {
             if let Some(reports) = &mut self.reports {
                 reports.look(host, clock.now());
             }
+            self.demand.iter_mut().for_each(|demand| demand.look(host));
             if is_complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
                 let report = self.progress(host, &mut reported);
@@ -305,6 +313,9 @@ impl<'a> Running<'a> {
         if !self.warned_of_leaves && host.counters().leaves.endless > 0 {
             self.warned_of_leaves = true;
             say(&ReceiveEvent::Notice(&Notice::LeavesWithoutEffect));
+        }
+        if let Some(notice) = self.demand.as_mut().and_then(LevelDemand::notice) {
+            say(&ReceiveEvent::Notice(&notice));
         }
     }
 

@@ -315,4 +315,8 @@ impl Supply for Files {
             other => other,
         }
     }
+
+    fn announce_soon(&mut self) {
+        self.sender.announce_soon();
+    }
 }

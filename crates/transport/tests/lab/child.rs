@@ -53,6 +53,7 @@ pub(crate) fn play(role: &str) {
                 ends: Ends::default(),
                 group_key: None,
                 reports: true,
+                on_demand: true,
                 encrypts: false,
                 follow: false,
                 packs: true,

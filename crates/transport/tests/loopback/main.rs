@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod demand;
 mod folders;
 mod groups;
 #[path = "../lo/mod.rs"]
@@ -82,6 +83,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         ends,
         group_key: None,
         reports: true,
+        on_demand: true,
         encrypts: false,
         follow: false,
         packs: true,
