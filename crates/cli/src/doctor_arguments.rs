@@ -22,7 +22,7 @@ pub(crate) struct Doctor {
     pub(crate) source: Option<IpAddr>,
 
     /// The size of the session's packets, including all headers
-    #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
+    #[arg(long, value_name = "SIZE", default_value = "1400 bytes")]
     pub(crate) packet: Size,
 
     /// Send test packets to the group for 10 s, which `doctor --listen` at a receiver counts

@@ -9,13 +9,14 @@ use std::time::{Duration as StdDuration, Instant};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::units::Duration;
+use layercast_core::units::{Duration, Size};
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::Rejection;
-use layercast_delivery::session::Session;
+use layercast_delivery::session::{PACKET_BYTES, Session};
 use layercast_protocols::registry;
+use layercast_transport::host::Interface;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
 use layercast_transport::{Error, Notice, set_options};
@@ -26,7 +27,7 @@ use crate::layering;
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
-use crate::transfer_arguments::{Receive, Send};
+use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
 use crate::watch::Watch;
@@ -101,6 +102,24 @@ pub(crate) fn status<T>(outcome: &Result<T, Error>) -> u8 {
     outcome.as_ref().map_or_else(|error| if is_input(error) { 2 } else { 1 }, |_| 0)
 }
 
+/// The size of packets, that of the interface's MTU if so asked.
+fn packet_size(arguments: &Send) -> Result<Size, Failure> {
+    match arguments.packet {
+        PacketSize::Fixed(size) => Ok(size),
+        PacketSize::Mtu => {
+            let interface =
+                Interface::find(arguments.interface.as_deref(), arguments.group).map_err(failure)?;
+            let mtu = interface.mtu(arguments.group).map(|mtu| mtu.min(*PACKET_BYTES.end()));
+            mtu.map(Size::from_bytes).ok_or_else(|| {
+                let name = &interface.name;
+                Failure::Input(format!(
+                    "error: the system does not say the MTU of {name}: name a size with --packet"
+                ))
+            })
+        }
+    }
+}
+
 /// The options of a transmission.
 pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
     let default = if arguments.stream.stream { "elm" } else { "tide" };
@@ -109,9 +128,10 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         let known = registry::NAMES.join(", ");
         Failure::Input(format!("error: there is no protocol `{control}`; there are {known}"))
     })?;
+    let packet = packet_size(arguments)?;
     let layers = match arguments.stream.stream {
         true => layering::stream_table(&arguments.layering, arguments.paths.len())?,
-        false => layering::table(&arguments.layering, &mut protocol, arguments.packet)?,
+        false => layering::table(&arguments.layering, &mut protocol, packet)?,
     };
     set_options(&mut protocol, &arguments.options).map_err(failure)?;
     let ends = Ends {
@@ -125,7 +145,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         feedback_port: arguments.feedback_port,
         protocol,
         layers,
-        packet: arguments.packet,
+        packet,
         ttl: arguments.ttl,
         ends,
         group_key: group_key(arguments.group_key.as_deref())?,

@@ -9,6 +9,20 @@ use layercast_core::wire::DATA_PORT;
 
 use crate::stream_arguments::{StreamReceive, StreamSend};
 
+/// The size of packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PacketSize {
+    Fixed(
+        #[cfg_attr(
+            not(all(feature = "transport", target_os = "linux")),
+            allow(dead_code, reason = "only the transport sends")
+        )]
+        Size,
+    ),
+    /// The largest that the interface carries.
+    Mtu,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Send {
     /// Files and folders to send; of a folder with `/` at its end, its content. With --stream the input of each layer
@@ -26,9 +40,9 @@ pub(crate) struct Send {
     #[command(flatten)]
     pub(crate) layering: Layering,
 
-    /// Packet size, including all headers
-    #[arg(long, value_name = "SIZE", default_value = "1000 bytes")]
-    pub(crate) packet: Size,
+    /// Packet size, including all headers; `mtu` is the largest that the interface carries, where the whole path does too
+    #[arg(long, value_name = "SIZE", default_value = "1400 bytes", value_parser = packet_size)]
+    pub(crate) packet: PacketSize,
 
     /// The congestion control; `layercast list --protocols` names all [default: tide; elm with --stream, since streams need
     /// layers whose rates stay]
@@ -281,4 +295,11 @@ pub(crate) fn group(text: &str) -> Result<SocketAddr, String> {
 pub(crate) fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("an option, `=`, and its value")?;
     Ok((name.trim().to_owned(), value.trim().trim_matches('"').to_owned()))
+}
+
+fn packet_size(text: &str) -> Result<PacketSize, String> {
+    match text {
+        "mtu" => Ok(PacketSize::Mtu),
+        size => size.parse().map(PacketSize::Fixed).map_err(|error| format!("{error}; or `mtu`")),
+    }
 }
