@@ -56,23 +56,20 @@ fn a_third_of_a_millisecond_decides_who_loses() {
     assert!(late > 3.0, "{late}");
 }
 
-/// With waits ns-2 has 1.05 % against the TCPs' 1.15 %: a ratio of 0.91. Four runs of 100 s have about 200 lost packets of the
-/// constant flow, a standard error of 7 % if they were independent; bursts double that. The bounds are three of these.
+/// In phases where it loses a fifth and six times as much as the TCPs, it loses 1.6 and 1.8 times as much with waits of up to
+/// a packet's time (10 runs of 300 s have 1.79 and 1.75 % of 1.05 and 1.00 %): less than a third of the range is left, and not nothing. About
+/// 200 lost packets of the constant flow are a standard error of 7 % if they were independent; bursts double that.
 #[test]
-fn waits_of_a_packets_time_remove_it() {
+fn waits_of_a_packets_time_leave_little_of_it() {
     for phase in PHASES {
         let ratio = loss_over_tcp(&[phase, "flow.tcp.overhead=automatic"]);
-        assert!((0.6..1.5).contains(&ratio), "{phase}: {ratio}");
+        assert!((1.1..2.4).contains(&ratio), "{phase}: {ratio}");
     }
 }
 
-/// Dither alone breaks the rhythm of the one flow that is measured: its packets come at any time between two departures. TCPs
-/// still come at one, so the mean over all phases decides, and less than without: between the two above.
+/// Dither of the source alone removes nothing: it is TCP's packets that come in one place between two departures.
 #[test]
-fn dither_of_the_source_blunts_it() {
-    let late = loss_over_tcp(&[PHASES[1], "flow.tcp.overhead=0 s"]);
+fn dither_of_the_source_alone_does_not() {
     let dithered = loss_over_tcp(&[PHASES[1], "flow.tcp.overhead=0 s", "session.constant.dither=0.5"]);
-    assert!(dithered < 1.2 * late, "{dithered} {late}");
-    let both = loss_over_tcp(&[PHASES[1], "flow.tcp.overhead=automatic", "session.constant.dither=0.5"]);
-    assert!((0.6..1.5).contains(&both), "{both}");
+    assert!(dithered > 3.0, "{dithered}");
 }

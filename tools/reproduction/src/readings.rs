@@ -3,7 +3,8 @@
 //! *Plain*: senders answer at once, layers are evenly spaced, and nothing else varies, so the round-trip time modulo a
 //! packet's time on the bottleneck decides who meets the full queue (Floyd and Jacobson 1992). One delay is one of
 //! many answers, so eight are taken. *Jittered*: TCPs wait a random time of up to a packet's time on the slowest link
-//! of their path before they use their window, and sources shift departures by up to half of their spacing.
+//! of their path before they use their window, and sources shift departures by up to half of their spacing. Less of
+//! the phase is left, but not nothing, so the same eight delays are taken.
 
 mod experiment;
 mod list;
@@ -81,7 +82,7 @@ fn run_experiment(plan: &Plan, experiment: &Experiment) -> anyhow::Result<Vec<Ro
     for rhythm in Rhythm::all() {
         let mut overrides = experiment.set.clone();
         overrides.extend(rhythm.overrides(&read));
-        let replications = if plan.quick { 2 } else { rhythm.replications(read.replications) };
+        let replications = if plan.quick { 2 } else { Rhythm::replications(read.replications) };
         let request = SweepRequest {
             id: scenario.name.to_owned(),
             text: scenario.text.to_owned(),

@@ -99,10 +99,10 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Eight phases of senders that answer at once, and senders that wait up to a packet's time.
+    /// Eight phases, of senders that answer at once and of senders that wait up to a packet's time.
     pub(crate) fn full() -> Plan {
-        let plain = |phase: u8| Rhythm { wait: 0.0, phase: f64::from(phase) / 8.0 };
-        let rhythms = (0..8).map(plain).chain([Rhythm { wait: 1.0, phase: 0.0 }]).collect();
+        let phases = |wait: f64| (0..8u8).map(move |phase| Rhythm { wait, phase: f64::from(phase) / 8.0 });
+        let rhythms = phases(0.0).chain(phases(1.0)).collect();
         Plan { rhythms, from_s: 30.0, until_s: 300.0, replications: 10 }
     }
 

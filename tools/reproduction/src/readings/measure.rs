@@ -43,9 +43,9 @@ impl Unit {
     }
 }
 
-/// The plain reading: the mean of the phases' means, the least and the most of them.
+/// A reading: the mean of the phases' means, the least and the most of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Plain {
+pub(crate) struct Reading {
     pub(crate) mean: f64,
     pub(crate) least: f64,
     pub(crate) most: f64,
@@ -53,12 +53,21 @@ pub(crate) struct Plain {
 
 impl Row {
     /// The plain reading; none where a phase has no value.
-    pub(crate) fn plain(&self) -> Option<Plain> {
-        let phases = self.samples.iter().filter(|(rhythm, _)| matches!(rhythm, Rhythm::Plain(_)));
+    pub(crate) fn plain(&self) -> Option<Reading> {
+        self.reading(|rhythm| matches!(rhythm, Rhythm::Plain(_)))
+    }
+
+    /// The jittered reading.
+    pub(crate) fn jittered(&self) -> Option<Reading> {
+        self.reading(|rhythm| matches!(rhythm, Rhythm::Jittered(_)))
+    }
+
+    fn reading(&self, is_of: impl Fn(Rhythm) -> bool) -> Option<Reading> {
+        let phases = self.samples.iter().filter(|(rhythm, _)| is_of(*rhythm));
         let means: Vec<f64> = phases.map(|(_, samples)| samples.statistic().mean).collect::<Option<_>>()?;
         let least = means.iter().copied().reduce(f64::min)?;
         let most = means.iter().copied().reduce(f64::max)?;
-        Some(Plain { mean: means.iter().sum::<f64>() / means.len() as f64, least, most })
+        Some(Reading { mean: means.iter().sum::<f64>() / means.len() as f64, least, most })
     }
 
     /// What was measured under a rhythm.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::experiment::Experiment;
-use super::measure::{Plain, Row, Unit};
+use super::measure::{Reading, Row, Unit};
 use super::rhythm::Rhythm;
 use crate::frame::samples::number;
 
@@ -13,32 +13,29 @@ const END: &str = "<!-- end of readings -->";
 /// The compact table: a line for each flow, with its throughput and losses.
 pub(crate) fn table(all: &[(Experiment, Vec<Row>)]) -> String {
     let mut text = String::from(
-        "| experiment | flow | plain, mean | least to most | jittered | in | loss, plain | loss, jittered | TCP's loss, jittered |\n\
-         | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |\n",
+        "| experiment | flow | in | plain: mean | least to most | jittered: mean | least to most | its loss, plain | jittered | \
+         TCP's loss, jittered |\n\
+         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for (experiment, rows) in all {
         let lines = rows.iter().enumerate().filter(|(_, row)| matches!(row.unit, Unit::OfTcp | Unit::Kbps));
         for (line, (place, row)) in lines.enumerate() {
             let name = if line == 0 { experiment.name.as_str() } else { "" };
             // The losses of a flow follow its throughput.
-            let loss = |unit: Unit| rows[place + 1..].iter().take(2).find(|row| row.unit == unit);
-            let (own, tcp) = (loss(Unit::LossPercent), loss(Unit::TcpLossPercent));
-            let plain = row.plain();
-            let jittered =
-                |row: Option<&Row>| row.map_or_else(|| "–".to_owned(), |row| mean(row, Rhythm::Jittered));
+            let own = rows.get(place + 1);
+            let tcp = rows.get(place + 2).filter(|row| row.unit == Unit::TcpLossPercent);
+            let cells = [
+                mean(row.plain()),
+                range(row.plain()),
+                mean(row.jittered()),
+                range(row.jittered()),
+                range(own.and_then(Row::plain)),
+                mean(own.and_then(Row::jittered)),
+                mean(tcp.and_then(Row::jittered)),
+            ];
             // Writing into a string does not fail.
-            let _ = writeln!(
-                text,
-                "| {name} | {} | {} | {} | {} | {} | {} | {} | {} |",
-                row.label,
-                plain.map_or_else(|| "–".to_owned(), |plain| number(plain.mean)),
-                plain.map_or_else(|| "–".to_owned(), range),
-                shown(row, Rhythm::Jittered),
-                row.unit.name(),
-                own.and_then(Row::plain).map_or_else(|| "–".to_owned(), range),
-                jittered(own),
-                jittered(tcp.filter(|_| row.unit == Unit::OfTcp)),
-            );
+            let _ =
+                writeln!(text, "| {name} | {} | {} | {} |", row.label, row.unit.name(), cells.join(" | "));
         }
     }
     text
@@ -47,51 +44,51 @@ pub(crate) fn table(all: &[(Experiment, Vec<Row>)]) -> String {
 /// The whole table: every measure, and each half of the jittered reading by itself.
 fn whole(all: &[(Experiment, Vec<Row>)]) -> String {
     let mut text = String::from(
-        "| experiment | flow | in | plain, mean | plain, least to most | waits only | dither only | jittered |\n\
-         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
+        "| experiment | flow | in | plain: mean | least to most | phase 0 | waits only | dither only | jittered: mean | \
+         least to most |\n\
+         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for (experiment, rows) in all {
         for row in rows {
-            let plain = row.plain();
-            let cells = [Rhythm::Waits, Rhythm::Dither, Rhythm::Jittered].map(|rhythm| shown(row, rhythm));
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} | {} | {} | {} |",
-                experiment.name,
-                row.label,
-                row.unit.name(),
-                plain.map_or_else(|| "–".to_owned(), |plain| number(plain.mean)),
-                plain.map_or_else(|| "–".to_owned(), range),
-                cells.join(" | ")
-            );
+            let alone = |rhythm| {
+                let mean = row.statistic(rhythm).and_then(|statistic| statistic.mean);
+                mean.map_or_else(|| NONE.to_owned(), number)
+            };
+            let cells = [
+                mean(row.plain()),
+                range(row.plain()),
+                alone(Rhythm::Plain(0)),
+                alone(Rhythm::Waits),
+                alone(Rhythm::Dither),
+                mean(row.jittered()),
+                range(row.jittered()),
+            ];
+            let (name, unit) = (&experiment.name, row.unit.name());
+            let _ = writeln!(text, "| {name} | {} | {unit} | {} |", row.label, cells.join(" | "));
         }
     }
     text
 }
 
-fn mean(row: &Row, rhythm: Rhythm) -> String {
-    row.statistic(rhythm).and_then(|statistic| statistic.mean).map_or_else(|| "–".to_owned(), number)
+/// What stands for no value.
+const NONE: &str = "–";
+
+fn mean(reading: Option<Reading>) -> String {
+    reading.map_or_else(|| NONE.to_owned(), |reading| number(reading.mean))
 }
 
-fn range(plain: Plain) -> String {
-    format!("{} to {}", number(plain.least), number(plain.most))
-}
-
-/// The mean, and for the jittered reading half of its interval.
-fn shown(row: &Row, rhythm: Rhythm) -> String {
-    let statistic = row.statistic(rhythm);
-    let Some(mean) = statistic.as_ref().and_then(|statistic| statistic.mean) else { return "–".to_owned() };
-    match statistic.and_then(|statistic| statistic.ci95).filter(|_| rhythm == Rhythm::Jittered) {
-        Some(half) => format!("{} ± {}", number(mean), number(half)),
-        None => number(mean),
-    }
+fn range(reading: Option<Reading>) -> String {
+    reading.map_or_else(
+        || NONE.to_owned(),
+        |reading| format!("{} to {}", number(reading.least), number(reading.most)),
+    )
 }
 
 /// The table with what it needs to stand alone.
 pub(crate) fn artefact(all: &[(Experiment, Vec<Row>)]) -> String {
     format!(
-        "# Readings\n\nWritten by `make readings`. Plain: the mean over eight phases, the least and the most of their \
-         means. `readings.tsv` has each replication.\n\n{}",
+        "# Readings\n\nWritten by `make readings`. Of both readings the mean over eight phases, the least and the most of \
+         their means; phase 0, waits only and dither only at the scenario's delays. `readings.tsv` has each replication.\n\n{}",
         whole(all)
     )
 }

@@ -8,7 +8,7 @@ use layercast_kit::pacing::DEPLOYED_DITHER;
 
 /// Phases of the plain reading: steps of an eighth of a packet's time.
 pub(crate) const PHASES: u8 = 8;
-/// Replications of each phase: together more than those of a scenario.
+/// Replications of each phase, 40 for each reading.
 const OF_A_PHASE: u32 = 5;
 
 /// A reading, or a part of one.
@@ -16,18 +16,19 @@ const OF_A_PHASE: u32 = 5;
 pub(crate) enum Rhythm {
     /// Nothing waits; the delay after each bottleneck is longer by so many eighths of a packet's time there.
     Plain(u8),
-    /// TCPs wait.
+    /// TCPs wait, at the scenario's delays.
     Waits,
-    /// Sources dither.
+    /// Sources dither, at the scenario's delays.
     Dither,
-    /// Both.
-    Jittered,
+    /// Both, with a delay as in the plain reading.
+    Jittered(u8),
 }
 
 impl Rhythm {
     /// All that are run.
     pub(crate) fn all() -> Vec<Rhythm> {
-        (0..PHASES).map(Rhythm::Plain).chain([Rhythm::Waits, Rhythm::Dither, Rhythm::Jittered]).collect()
+        let halves = [Rhythm::Waits, Rhythm::Dither];
+        (0..PHASES).map(Rhythm::Plain).chain(halves).chain((0..PHASES).map(Rhythm::Jittered)).collect()
     }
 
     /// Its name, and that of its directory.
@@ -36,19 +37,19 @@ impl Rhythm {
             Rhythm::Plain(phase) => format!("plain-{phase}"),
             Rhythm::Waits => "waits".to_owned(),
             Rhythm::Dither => "dither".to_owned(),
-            Rhythm::Jittered => "jittered".to_owned(),
+            Rhythm::Jittered(phase) => format!("jittered-{phase}"),
         }
     }
 
     /// How often it is run, where the scenario says this.
-    pub(crate) fn replications(self, of_scenario: u32) -> u32 {
-        if self == Rhythm::Jittered { of_scenario } else { OF_A_PHASE.min(of_scenario) }
+    pub(crate) fn replications(of_scenario: u32) -> u32 {
+        OF_A_PHASE.min(of_scenario)
     }
 
     /// The changes, as for `--set`.
     pub(crate) fn overrides(self, scenario: &Scenario) -> Vec<String> {
-        let waits = matches!(self, Rhythm::Waits | Rhythm::Jittered);
-        let dithers = matches!(self, Rhythm::Dither | Rhythm::Jittered);
+        let waits = matches!(self, Rhythm::Waits | Rhythm::Jittered(_));
+        let dithers = matches!(self, Rhythm::Dither | Rhythm::Jittered(_));
         let mut sets = Vec::new();
         for flow in &scenario.flows {
             if matches!(flow.traffic, Traffic::Tcp { .. }) {
@@ -63,7 +64,7 @@ impl Rhythm {
                 sets.push(format!("session.{}.dither={share}", session.name));
             }
         }
-        if let Rhythm::Plain(phase) = self {
+        if let Rhythm::Plain(phase) | Rhythm::Jittered(phase) = self {
             sets.extend(bottlenecks(scenario).flat_map(|link| shifted(link, phase)));
         }
         sets

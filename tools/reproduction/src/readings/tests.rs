@@ -31,9 +31,10 @@ fn each_bottleneck_moves_by_its_own_packet_time() {
 }
 
 #[test]
-fn jitter_moves_no_delay() {
+fn jitter_is_of_tcps_and_of_sources() {
     let both = ["flow.tcp.overhead=automatic", "session.elm.dither=0.5"];
-    assert_eq!(overrides("thesis/simulation-3-elm", Rhythm::Jittered), both);
+    let jittered = overrides("thesis/simulation-3-elm", Rhythm::Jittered(1));
+    assert!(jittered.starts_with(&both.map(str::to_owned)) && jittered.len() == 2 + 2 * 3, "{jittered:?}");
     assert_eq!(overrides("thesis/simulation-3-elm", Rhythm::Waits), [both[0], "session.elm.dither=0"]);
     assert_eq!(overrides("thesis/simulation-3-elm", Rhythm::Dither), ["flow.tcp.overhead=0 s", both[1]]);
 }
@@ -90,15 +91,16 @@ fn the_plain_reading_is_a_mean_over_phases_with_their_range() {
     let phases = [(0, 100.0), (1, 500.0)].map(|(phase, kbps)| {
         (Rhythm::Plain(phase), vec![part(kbps, [900.0, 1100.0]), part(kbps, [1000.0, 1000.0])])
     });
-    let jittered = (Rhythm::Jittered, vec![part(400.0, [1000.0, 1000.0]), part(600.0, [1000.0, 1000.0])]);
-    let rows = rows(&experiment, &[phases[0].clone(), phases[1].clone(), jittered]);
+    let jittered = [(0, 400.0), (1, 600.0)]
+        .map(|(phase, kbps)| (Rhythm::Jittered(phase), vec![part(kbps, [1000.0, 1000.0])]));
+    let rows = rows(&experiment, &[phases, jittered].concat());
     let units: Vec<Unit> = rows.iter().map(|row| row.unit).collect();
     assert_eq!(units, [Unit::OfTcp, Unit::LossPercent, Unit::TcpLossPercent]);
     let plain = rows[0].plain().expect("both phases have values");
     assert!((plain.mean - 0.3).abs() < 1e-12 && (plain.least, plain.most) == (0.1, 0.5), "{plain:?}");
     let table = page::table(&[(experiment, rows)]);
     // Student's t of one degree of freedom: 12.706 times a standard error of 0.1.
-    let line = "| thesis/simulation-3-elm | R1 | 0.300 | 0.100 to 0.500 | 0.500 ± 1.27 | of TCP | 2.00 to 2.00 | 2.00 | 2.00 |";
+    let line = "| thesis/simulation-3-elm | R1 | of TCP | 0.300 | 0.100 to 0.500 | 0.500 | 0.400 to 0.600 | 2.00 to 2.00 | 2.00 | 2.00 |";
     assert!(table.contains(line), "{table}");
     let page = "# Readings\n<!-- readings -->\nold\n<!-- end of readings -->\nend\n";
     let written = page::with_table(page, &table).expect("it has the marks");
