@@ -103,7 +103,7 @@ impl Plan {
     pub(crate) fn full() -> Plan {
         let phases = |wait: f64| (0..8u8).map(move |phase| Rhythm { wait, phase: f64::from(phase) / 8.0 });
         let rhythms = phases(0.0).chain(phases(1.0)).collect();
-        Plan { rhythms, from_s: 30.0, until_s: 300.0, replications: 10 }
+        Plan { rhythms, from_s: 30.0, until_s: 300.0, replications: 5 }
     }
 
     pub(crate) fn quick() -> Plan {
