@@ -23,7 +23,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca scoreboard findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -133,6 +133,10 @@ reproduce-eflid: toolchain ## Draw the figures of the E-FLID-DL paper again and 
 reproduce-weizhang: toolchain ## Draw the figures of Wei and Zhang's report again and write docs/reproduction/wei-zhang.md (four minutes of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- wei-zhang \
 	  --out $(OUT)/reproduction --page docs/reproduction/wei-zhang.md $(REPRODUCTION_OPTIONS)
+
+readings: toolchain ## Run every experiment at a drop-tail queue in both readings, plain by phase and jittered, and write the table of docs/readings.md
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- readings \
+	  --out $(OUT) --page docs/readings.md $(REPRODUCTION_OPTIONS)
 
 reproduce-amca: toolchain ## Draw the figures of the AMCA report again and write docs/reproduction/amca.md (two minutes of processor time)
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- amca \

@@ -23,6 +23,12 @@ impl Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(hasher.finish()))
     }
 
+    /// A stream of its own for a part of the component. It follows from the state of this one, which stays as it
+    /// is: a part that is added or switched on shifts no other number.
+    pub fn branch(&self, name: &str) -> Stream {
+        Stream::new(self.clone().bits(), name)
+    }
+
     /// Uniform in [0, 1) with 53 random bits.
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)

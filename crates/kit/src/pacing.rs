@@ -1,4 +1,4 @@
-//! Sources that send every layer at its constant rate.
+//! Sources that send every layer at its constant rate, and dither of departures.
 
 use alloc::vec::Vec;
 
@@ -6,12 +6,50 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Pacer, Time, WireSeq};
 
+/// The dither of sources on real networks: as much as the constant rate of ns-2 has with `random_`, whose departures
+/// move by up to half of their spacing.
+pub const DEPLOYED_DITHER: f64 = 0.5;
+
+/// Random delays of departures. Evenly spaced packets meet a drop-tail queue in one phase of its service, and
+/// that phase, not the load, decides how many of them are lost (Floyd and Jacobson 1992).
+#[derive(Clone, Debug)]
+pub struct Dither {
+    share: f64,
+    stream: Stream,
+}
+
+impl Dither {
+    /// Delays of up to `share` of the gap to the next departure, from 0 (none) to 1, drawn from `stream`.
+    pub fn new(share: f64, stream: Stream) -> Dither {
+        Dither { share: share.clamp(0.0, 1.0), stream }
+    }
+
+    /// No delays.
+    pub fn none() -> Dither {
+        Dither::new(0.0, Stream::new(0, "dither"))
+    }
+
+    /// By how much later than planned a packet departs, where the next one is planned a `gap` later. It is less than the
+    /// gap, so the order stays, and since the plan does not move, so does the rate.
+    pub fn delay(&mut self, gap: Duration) -> Duration {
+        if self.share <= 0.0 { Duration::ZERO } else { self.stream.uniform_duration(gap.scaled(self.share)) }
+    }
+
+    /// The same as a part of the gap, for a source whose spacing may change before the packet departs.
+    pub fn part(&mut self) -> f64 {
+        if self.share <= 0.0 { 0.0 } else { self.share * self.stream.uniform() }
+    }
+}
+
 /// When the next packet of each layer departs, and its number.
 #[derive(Clone, Debug)]
 pub struct LayerClocks {
     layers: Vec<(Pacer, WireSeq)>,
     /// How many of them are sent.
     open: usize,
+    dither: Dither,
+    /// By how much later than its pacer says the next packet of each layer departs.
+    delays: Vec<Duration>,
     /// When the next packet is due, and of which layer; none while nothing is sent.
     next: Option<(Time, usize)>,
     /// A layer that is further behind than this goes on from now: a host that stalled does not make up for it
@@ -28,7 +66,13 @@ impl Default for LayerClocks {
 impl LayerClocks {
     /// Clocks that make up for a stall of at most `longest_lag`.
     pub fn with_longest_lag(longest_lag: Duration) -> LayerClocks {
-        LayerClocks { layers: Vec::new(), open: usize::MAX, next: None, longest_lag }
+        let (layers, delays) = (Vec::new(), Vec::new());
+        LayerClocks { layers, open: usize::MAX, dither: Dither::none(), delays, next: None, longest_lag }
+    }
+
+    /// The same with departures that are dithered. The first packet of a layer, whose phase is random anyway, is not.
+    pub fn dithered(self, dither: Dither) -> LayerClocks {
+        LayerClocks { dither, ..self }
     }
 
     /// Begins all layers with number 0, each at a phase of its own that is drawn from `stream`; with
@@ -53,6 +97,7 @@ impl LayerClocks {
             let at_once = base_at_once && layer == Layer::BASE;
             let phase = if at_once { Duration::ZERO } else { stream.uniform_duration(spacing) };
             self.layers.push((Pacer::new(now + phase, size, rate), number));
+            self.delays.push(Duration::ZERO);
         }
         self.look_ahead();
     }
@@ -70,6 +115,7 @@ impl LayerClocks {
             pacer.reschedule(now);
         }
         pacer.advance();
+        self.delays[index] = self.dither.delay(pacer.spacing());
         self.look_ahead();
         let layer = Layer(index as u16);
         Some((layer, self.take_number(layer)))
@@ -93,6 +139,7 @@ impl LayerClocks {
             let phase = stream.uniform_duration(pacer.spacing());
             pacer.reschedule(now + phase);
         }
+        self.delays.iter_mut().take(open).skip(self.open).for_each(|delay| *delay = Duration::ZERO);
         self.open = open;
         if self.next.is_some() {
             self.look_ahead();
@@ -118,12 +165,14 @@ impl LayerClocks {
             let phase = stream.uniform_duration(pacer.spacing());
             pacer.reschedule(now + phase);
         }
+        self.delays.fill(Duration::ZERO);
         self.look_ahead();
     }
 
     /// Ends all layers.
     pub fn stop(&mut self) {
         self.layers.clear();
+        self.delays.clear();
         self.next = None;
     }
 
@@ -133,8 +182,8 @@ impl LayerClocks {
     }
 
     fn look_ahead(&mut self) {
-        let departures = self.layers.iter().take(self.open).enumerate();
-        self.next = departures.map(|(index, (pacer, _))| (pacer.next(), index)).min();
+        let departures = self.layers.iter().take(self.open).zip(&self.delays).enumerate();
+        self.next = departures.map(|(index, ((pacer, _), &delay))| (pacer.next() + delay, index)).min();
     }
 }
 
@@ -174,6 +223,47 @@ mod tests {
         clocks.pause();
         clocks.demand(Time::from_secs_f64(4.0), Level::from_count(3), &mut stream);
         assert_eq!(clocks.next(), None, "demand is no data");
+    }
+
+    #[test]
+    fn dithered_packets_keep_their_order_and_their_rate() {
+        let layers = LayerTable::from_rates([80.0, 40.0].map(Rate::from_kbps)).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
+        let departures = |share| {
+            let mut stream = Stream::new(1, "clocks");
+            let dither = Dither::new(share, stream.branch("dither"));
+            let mut clocks = LayerClocks::default().dithered(dither);
+            clocks.begin(Time::ZERO, &plan, &mut stream, true);
+            let next = core::iter::from_fn(|| {
+                let at = clocks.next().unwrap();
+                clocks.take_due(at).map(|(layer, number)| (layer, number, at))
+            });
+            next.take(3000).filter(|(layer, ..)| *layer == Layer(0)).collect::<Vec<_>>()
+        };
+        let (even, dithered) = (departures(0.0), departures(0.5));
+        // 80 kbit/s are a packet of 1000 bytes in 100 ms.
+        let spacing = Duration::from_ms(100);
+        let mut delays = Vec::new();
+        for (place, ((_, number, at), (_, planned_number, planned))) in dithered.iter().zip(&even).enumerate()
+        {
+            assert_eq!((number, planned_number), (&WireSeq(place as u32), &WireSeq(place as u32)));
+            let delay = at.since(*planned);
+            assert!(*at >= *planned && delay < spacing.scaled(0.5), "packet {place} departs {delay} late");
+            delays.push(delay.as_secs_f64());
+        }
+        // Uniform in [0, 50 ms): mean 25 ms, standard deviation 14.4 ms, so 4 errors of the mean of 1999 are 1.3 ms.
+        let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+        assert!((mean - 0.025).abs() < 0.0013, "{mean} s over {}", delays.len());
+        assert!(dithered.is_sorted_by_key(|(_, _, at)| *at), "the order of a layer stays");
+    }
+
+    #[test]
+    fn dither_of_nothing_draws_nothing() {
+        let mut dither = Dither::none();
+        assert_eq!((dither.delay(Duration::from_secs(1)), dither.part()), (Duration::ZERO, 0.0));
+        let mut stream = Stream::new(1, "parent");
+        let _branch = stream.branch("dither");
+        assert_eq!(stream.bits(), Stream::new(1, "parent").bits(), "a branch moves nothing");
     }
 
     #[test]

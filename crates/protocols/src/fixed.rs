@@ -11,19 +11,25 @@ use layercast_core::session::{Character, Rates, Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Time, WireSeq};
 use layercast_core::wire::{Wire, WireNumbers};
-use layercast_kit::pacing::LayerClocks;
+use layercast_kit::pacing::{DEPLOYED_DITHER, Dither, LayerClocks};
 
 options! {
     /// Options of the fixed protocol.
     pub struct Options {
         /// The level that receivers hold: the index of the highest layer, 0 for the base alone.
         level: u32 = 0, 0 => 65_534;
+        /// By which part of its spacing a packet may leave later than planned, at random (ns-2's constant rate has half of it with `random_`).
+        dither: f64 = 0.0, 0.0 => 1.0;
     }
 }
 
 impl Requirements for Options {
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: false, start: "its level at once" }
+    }
+
+    fn deploy(&mut self) {
+        self.dither = DEPLOYED_DITHER;
     }
 }
 
@@ -89,8 +95,14 @@ pub struct Source {
 
 impl Source {
     /// A source for a session.
-    pub fn new(_options: &Options, plan: SessionPlan, stream: Stream) -> Source {
-        Source { plan, stream, clocks: LayerClocks::default(), actions: ActionQueue::default() }
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
+        let dither = Dither::new(options.dither, stream.branch("dither"));
+        Source {
+            plan,
+            stream,
+            clocks: LayerClocks::default().dithered(dither),
+            actions: ActionQueue::default(),
+        }
     }
 
     fn send_due(&mut self, now: Time) {

@@ -161,6 +161,11 @@ impl Network {
         self.ends[link.0 as usize]
     }
 
+    /// The rate of a link before any change.
+    pub(crate) fn rate(&self, link: LinkId) -> Rate {
+        self.kinds[self.kind_of[link.0 as usize] as usize].rate
+    }
+
     /// How many directions of links there are.
     pub(crate) fn link_count(&self) -> usize {
         self.ends.len()

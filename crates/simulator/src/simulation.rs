@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use layercast_core::family::Family;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Time};
+use layercast_core::units::{Duration, Rate, Time};
 
 use crate::application::{Application, Arrivals, Demand, PlayerCounters, UdpSource};
 use crate::call::CallDelays;
@@ -193,7 +193,9 @@ impl<F: Family> Simulation<F> {
         let data = self.add_path(&forward, sink);
         let acks = self.add_path(&backward, sender);
         let stream = Stream::new(self.seed, &format!("tcp/{}", config.name));
-        let options = self.share(&config.options);
+        let rates = forward.iter().map(|&link| self.network.rate(link).as_bps());
+        let slowest = Rate::from_bps(rates.fold(f64::INFINITY, f64::min));
+        let options = self.share(&config.options.on_path(slowest));
         let machine = Box::new(Sender::new(options, stream));
         let stream = Stream::new(self.seed, &format!("application/{}", config.name));
         self.add_agent(Agent::TcpSender {

@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         layers,
         stream: None,
     };
-    let protocol = Protocol::Fixed(fixed::Options { level: 3 });
+    let protocol = Protocol::Fixed(fixed::Options { level: 3, ..Default::default() });
     let interface = Interface::find(Some("127.0.0.1"), GROUP)?;
     let until = Time::ZERO + Duration::from_ms(seconds.parse::<u64>()? * 1000);
     if role == "send" {

@@ -1,7 +1,8 @@
 //! Regenerates the figures of papers and says which of their claims hold.
 //!
 //! `make reproduce-thesis` and its like each run all of a paper and write its page in the
-//! documentation. `--quick` runs everything briefly.
+//! documentation; `make readings` runs every experiment at a drop-tail queue in both readings. `--quick` runs
+//! everything briefly.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,6 +14,7 @@ use clap::Parser;
 
 mod frame;
 mod papers;
+mod readings;
 
 use frame::effort::Effort;
 use frame::figure::{Data, Paper, Variant};
@@ -27,9 +29,13 @@ use frame::{page, plot, study};
 #[derive(Debug, Parser)]
 #[command(name = "layercast-reproduction", version, max_term_width = 100)]
 struct Arguments {
-    /// The paper
-    #[arg(value_parser = papers::NAMES)]
+    /// The paper, or `readings`
+    #[arg(value_parser = papers::NAMES.into_iter().chain([READINGS]).collect::<Vec<_>>())]
     paper: String,
+
+    /// Of the readings only experiments whose names contain this, and no page
+    #[arg(long, value_name = "PART")]
+    only: Option<String>,
 
     /// Everything briefly, in a minute or so; the numbers mean little
     #[arg(long)]
@@ -48,6 +54,9 @@ struct Arguments {
     jobs: Option<usize>,
 }
 
+/// What stands for both readings of all experiments at drop-tail queues.
+const READINGS: &str = "readings";
+
 /// Prints its progress to standard error.
 struct OnStandardError;
 
@@ -59,8 +68,17 @@ impl Listener for OnStandardError {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let Some(paper) = papers::find(&arguments.paper) else { return ExitCode::from(2) };
-    match run(&arguments, &paper) {
+    let done = match papers::find(&arguments.paper) {
+        Some(paper) => run(&arguments, &paper),
+        None => readings::run(&readings::Plan {
+            out: arguments.out.join(READINGS),
+            page: arguments.page.clone(),
+            only: arguments.only.clone(),
+            quick: arguments.quick,
+            jobs: arguments.jobs,
+        }),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

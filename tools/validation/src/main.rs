@@ -8,19 +8,21 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Parser;
-use serde::Serialize;
 
 mod compare;
+mod constant;
 mod exact;
 mod ns;
 mod page;
 mod random_loss;
 mod raw;
+mod results;
 mod shared;
 mod tcps;
 mod work;
 
 use ns::Ns;
+use results::Results;
 
 /// The longest run takes a few seconds on its own.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -35,6 +37,10 @@ struct Arguments {
     #[arg(long)]
     quick: bool,
 
+    /// Only constant rates against TCP: their part of the page is written, the rest stays
+    #[arg(long)]
+    constant_only: bool,
+
     /// Where the scripts for ns-2 are
     #[arg(long, value_name = "DIR", default_value = "validation")]
     scripts: PathBuf,
@@ -46,14 +52,6 @@ struct Arguments {
     /// The file for the raw results, as JSON
     #[arg(long, value_name = "FILE")]
     raw: PathBuf,
-}
-
-/// All measurements.
-#[derive(Debug, Serialize)]
-struct Results {
-    random_loss: random_loss::Outcome,
-    shared: shared::Outcome,
-    exact: Vec<exact::Result>,
 }
 
 fn main() -> ExitCode {
@@ -68,18 +66,36 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let ns = Ns::find(arguments.scripts.clone(), LIMIT)?;
-    let (loss, shared) = if arguments.quick {
-        (random_loss::Plan::quick(), shared::Plan::quick())
+    if arguments.constant_only {
+        return constant_alone(&ns, arguments);
+    }
+    let (loss, shared, constant) = if arguments.quick {
+        (random_loss::Plan::quick(), shared::Plan::quick(), constant::Plan::quick())
     } else {
-        (random_loss::Plan::full(), shared::Plan::full())
+        (random_loss::Plan::full(), shared::Plan::full(), constant::Plan::full())
     };
     let results = Results {
         exact: exact::run(&ns, &exact::cases(arguments.quick))?,
         random_loss: random_loss::run(&ns, loss)?,
         shared: shared::run(&ns, shared)?,
+        constant: constant::run(&ns, constant)?,
     };
     raw::write(&arguments.raw, &results)?;
-    let page = page::write(&results.random_loss, &results.shared, &results.exact);
+    finish(arguments, &page::write(&results))
+}
+
+/// Runs one section and puts it into the page, whose other sections a full run made.
+fn constant_alone(ns: &Ns, arguments: &Arguments) -> anyhow::Result<()> {
+    let plan = if arguments.quick { constant::Plan::quick() } else { constant::Plan::full() };
+    let outcome = constant::run(ns, plan)?;
+    raw::write(&arguments.raw, &outcome)?;
+    let path = &arguments.page;
+    let page = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let page = page::with_constant(&page, &outcome);
+    finish(arguments, &page.with_context(|| format!("{} is no page of a full run", path.display()))?)
+}
+
+fn finish(arguments: &Arguments, page: &str) -> anyhow::Result<()> {
     let path = &arguments.page;
     std::fs::write(path, page).with_context(|| format!("{} cannot be written", path.display()))?;
     eprintln!("wrote {} and {}", path.display(), arguments.raw.display());

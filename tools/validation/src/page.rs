@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use crate::compare::{Comparison, Verdict};
-use crate::exact;
-use crate::random_loss;
-use crate::shared;
+use crate::constant;
+use crate::results::Results;
 
+mod constant_section;
 mod exact_section;
 mod loss_section;
 mod shared_section;
@@ -16,23 +16,21 @@ const NUMBERS: &str = include_str!("page/numbers.txt");
 const TAIL: &str = include_str!("page/tail.txt");
 
 /// The whole page as Markdown.
-pub(crate) fn write(
-    loss: &random_loss::Outcome,
-    shared: &shared::Outcome,
-    exact: &[exact::Result],
-) -> String {
+pub(crate) fn write(results: &Results) -> String {
     let mut page = String::from(HEAD);
-    page.push_str(&summary(loss, shared, exact));
+    page.push_str(&summary(results));
     page.push_str(NUMBERS);
-    page.push_str(&exact_section::write(exact));
-    page.push_str(&loss_section::write(loss));
-    page.push_str(&shared_section::write(shared));
+    page.push_str(&exact_section::write(&results.exact));
+    page.push_str(&loss_section::write(&results.random_loss));
+    page.push_str(&shared_section::write(&results.shared));
+    page.push_str(&constant_section::write(&results.constant));
     page.push_str(TAIL);
     page
 }
 
 /// The number of rows per section and verdict.
-fn summary(loss: &random_loss::Outcome, shared: &shared::Outcome, exact: &[exact::Result]) -> String {
+fn summary(results: &Results) -> String {
+    let Results { random_loss: loss, shared, constant, exact } = results;
     let mut text = String::from(
         "\n| compared | rows | agree | within tolerance | differ |\n| --- | ---: | ---: | ---: | ---: |\n",
     );
@@ -52,15 +50,58 @@ fn summary(loss: &random_loss::Outcome, shared: &shared::Outcome, exact: &[exact
         ("one TCP at random loss: throughput", throughput),
         ("shared bottleneck: throughput", shared.rows.iter().map(|row| &row.throughput).collect()),
         ("shared bottleneck: loss", shared.rows.iter().map(|row| &row.loss).collect()),
-        ("shared bottleneck: mean queue", shared.rows.iter().map(|row| &row.queue).collect()),
+        (BEFORE_CONSTANT, shared.rows.iter().map(|row| &row.queue).collect()),
     ];
     for (name, comparisons) in measures {
-        let count = |verdict| comparisons.iter().filter(|one| one.verdict == verdict).count().to_string();
-        let all = comparisons.len().to_string();
-        let counts = [Verdict::Agrees, Verdict::Tolerated, Verdict::Differs].map(count);
-        row(&mut text, &[name, &all, &counts[0], &counts[1], &counts[2]]);
+        count(&mut text, name, &comparisons);
+    }
+    text.push_str(&constant_rows(constant));
+    text
+}
+
+/// The last measure of the summary before those of constant rates.
+const BEFORE_CONSTANT: &str = "shared bottleneck: mean queue";
+
+/// The rows of the summary about constant rates.
+fn constant_rows(outcome: &constant::Outcome) -> String {
+    let measures: [(&str, fn(&constant::Row) -> &Comparison); 3] = [
+        ("constant rate: its loss", |row| &row.constant_loss),
+        ("constant rate: TCP's loss", |row| &row.tcp_loss),
+        ("constant rate: its share", |row| &row.share),
+    ];
+    let mut text = String::new();
+    for (name, of) in measures {
+        count(&mut text, name, &outcome.rows.iter().map(of).collect::<Vec<_>>());
     }
     text
+}
+
+/// A row of the summary.
+fn count(text: &mut String, name: &str, comparisons: &[&Comparison]) {
+    let count = |verdict| comparisons.iter().filter(|one| one.verdict == verdict).count().to_string();
+    let all = comparisons.len().to_string();
+    let counts = [Verdict::Agrees, Verdict::Tolerated, Verdict::Differs].map(count);
+    row(text, &[name, &all, &counts[0], &counts[1], &counts[2]]);
+}
+
+/// A page of a full run with other results for constant rates; none if it is no such page.
+pub(crate) fn with_constant(page: &str, outcome: &constant::Outcome) -> Option<String> {
+    let section = constant_section::write(outcome);
+    let heading = section.trim_start().lines().next()?;
+    let (before, rest) = match page.split_once(&format!("\n{heading}\n")) {
+        Some((before, old)) => (before, &old[old.find("\n## ")?..]),
+        None => page.split_at(page.find("\n## Not compared\n")?),
+    };
+    let is_old = |line: &&str| line.starts_with("| constant rate: ");
+    let mut text = String::new();
+    for line in before.lines().filter(|line| !is_old(line)) {
+        text.push_str(line);
+        text.push('\n');
+        if line.starts_with(&format!("| {BEFORE_CONSTANT} |")) {
+            text.push_str(&constant_rows(outcome));
+        }
+    }
+    Some(text + &section + rest)
 }
 
 /// A row of a table.

@@ -74,12 +74,12 @@ pub const ALL: &[Lint] = &[
         meaning: "Equal TCP flows whose senders answer at once share a drop-tail queue. Their packets come in a \
                   rhythm that decides which of them finds the queue full (Floyd and Jacobson 1992), and what shares \
                   the queue with them may get nearly all losses.",
-        remedy: "Give the flows `overhead`, about a packet's time on the bottleneck.",
+        remedy: "Give the flows `overhead`, about a packet's time on the bottleneck: `overhead = \"automatic\"`.",
     },
     Lint {
         name: PAPER_TCP,
         when: BEFORE,
-        meaning: "A TCP as ns-2 has it (profiles `ns2`, `ns2-2004`) passes a queue of today (CoDel, FQ-CoDel, PIE, \
+        meaning: "A TCP as ns-2 has it (profiles `ns2`, `ns2-2004`, `ns2-2000`) passes a queue of today (CoDel, FQ-CoDel, PIE, \
                   DualPI2). The two were never in one network; what comes out holds for neither.",
         remedy: "Choose a TCP of today, or the queue that the paper had.",
     },

@@ -126,7 +126,11 @@ fn lockstep(facts: &Facts<'_>) -> Vec<Doubt> {
                  by their rhythm",
                 facts.names[link]
             ),
-            remedy: format!("`overhead = \"{}\"`, a packet's time on {}", time(us), facts.names[link]),
+            remedy: format!(
+                "`overhead = \"{}\"`, a packet's time on {}, or `overhead = \"automatic\"`",
+                time(us),
+                facts.names[link]
+            ),
         }
     };
     by_tables.into_iter().map(doubt).collect()
@@ -140,7 +144,7 @@ fn time(us: f64) -> String {
 
 /// Whether something puts the packets of equal senders out of step: a random time, or paces of their own.
 fn is_out_of_step(options: &TcpOptions) -> bool {
-    !options.overhead.is_zero() || options.variant == TcpVariant::Bbr
+    options.overhead.is_none_or(|overhead| !overhead.is_zero()) || options.variant == TcpVariant::Bbr
 }
 
 fn drops_at_tail(facts: &Facts<'_>, link: usize) -> bool {
@@ -155,6 +159,7 @@ fn paper_tcps(facts: &Facts<'_>) -> Vec<Doubt> {
         let profile = match options.profile {
             TcpProfile::Ns2 => "ns2",
             TcpProfile::Ns2Year2004 => "ns2-2004",
+            TcpProfile::Ns2Year2000 => "ns2-2000",
             TcpProfile::Linux => continue,
         };
         let modern = routes.iter().flat_map(|route| &route.links);

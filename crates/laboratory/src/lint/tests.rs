@@ -170,6 +170,7 @@ fn equal_flows_in_lockstep_are_found() {
     assert!(finding.message.starts_with("4 equal flows") && finding.message.contains("G-R"), "{finding:?}");
     assert!(finding.remedy.contains("overhead = \"800 us\""), "{finding:?}");
     nothing(&[four, ("window = 1000", "window = 1000\noverhead = \"1 ms\"")]);
+    nothing(&[four, ("window = 1000", "window = 1000\noverhead = \"automatic\"")]);
     nothing(&[four, ("tcp-sack", "tcp-bbr")]);
     nothing(&[four, (SLOW, "G-R = { rate = \"10 Mbit/s\", queue = { kind = \"red\" } }")]);
     // Two tables of equal flows are as much in step as one.

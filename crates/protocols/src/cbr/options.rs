@@ -12,6 +12,7 @@ pub use layercast_kit::estimator::{
 };
 use layercast_kit::estimator::{LossConfig, LossMethod, PanelConfig};
 use layercast_kit::fair::FairEquation;
+use layercast_kit::pacing::DEPLOYED_DITHER;
 use layercast_kit::response::Response;
 
 options! {
@@ -57,6 +58,8 @@ options! {
         virtual_loss: VirtualLoss = VirtualLoss::Representative;
         /// Number of later packets after which a missing one is lost (thesis: 1; use 3 on real networks).
         reorder: u32 = 1, 1 => 100;
+        /// By which part of its spacing a packet may leave later than planned, at random (ns-2's constant rate moves by half with `random_`).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// Size of a report on the wire (ns-2: 40 bytes).
         report_size: Size = Size::from_bytes(40);
         /// Interval at which a receiver asks the source to begin until data arrives (this project's choice).
@@ -79,6 +82,7 @@ impl Requirements for Options {
     }
 
     fn deploy(&mut self) {
+        self.dither = DEPLOYED_DITHER;
         // A receiver discovers the session by its packets, so some must arrive before it reports.
         self.announce_interval = ANNOUNCE_INTERVAL;
     }
@@ -137,6 +141,7 @@ impl Options {
             hello_interval: self.hello_interval,
             announce_interval: self.announce_interval,
             end_packets: self.end_packets,
+            dither: self.dither,
         }
     }
 }

@@ -15,6 +15,7 @@ pub use layercast_kit::estimator::{
     SmoothingConfig, WindowScope,
 };
 use layercast_kit::fair::FairEquation;
+use layercast_kit::pacing::DEPLOYED_DITHER;
 pub use layercast_kit::response::Response;
 
 options! {
@@ -128,6 +129,10 @@ options! {
         /// Whether the first bounded rate clears the unbounded ones from the smoothing (CHOICE).
         clear_on_first_finite: bool = true;
 
+        // The source.
+        /// By which part of its spacing a packet may leave later than planned, at random (the thesis has none).
+        dither: f64 = 0.0, 0.0 => 1.0;
+
         // Feedback, sections 4 and 12.
         /// Initial round-trip time, used before the first sample (CHOICE).
         r_init: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(64);
@@ -187,6 +192,7 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
+        self.dither = DEPLOYED_DITHER;
         // The thesis counts the first packet out of order as a loss. Real networks reorder.
         self.reorder = 3;
         // On a path of a few milliseconds the fair rate is far above the link until its queue is

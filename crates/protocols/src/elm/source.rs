@@ -13,7 +13,7 @@ use layercast_core::units::{Duration, Layer, Level, RateEstimate, Time, WireSeq}
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::rtt_sample;
 use layercast_kit::feedback::TokenBucket;
-use layercast_kit::pacing::LayerClocks;
+use layercast_kit::pacing::{Dither, LayerClocks};
 
 /// After a stall longer than this a layer goes on from now.
 const LONGEST_LAG: Duration = Duration::from_ms(100);
@@ -55,7 +55,8 @@ impl Source {
         Source {
             state: State::Idle,
             session: stream.bits() as u32,
-            clocks: LayerClocks::with_longest_lag(LONGEST_LAG),
+            clocks: LayerClocks::with_longest_lag(LONGEST_LAG)
+                .dithered(Dither::new(options.dither, stream.branch("dither"))),
             table_next: 0,
             control: FeedbackControl::new(options, Time::ZERO),
             bucket: TokenBucket::new(10.0 * options.feedback_target, Time::ZERO),

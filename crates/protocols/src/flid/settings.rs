@@ -69,6 +69,8 @@ pub struct Settings {
     pub counter_bits: u32,
     /// The longest random delay of a packet.
     pub packet_jitter: Duration,
+    /// By which part of its spacing a packet may leave late, where that is more.
+    pub dither: f64,
     /// Upper bound of the leave latency; none for static layers.
     pub leave_bound: Option<Duration>,
     /// Whether the base layer is static where the others are dynamic.
@@ -107,6 +109,7 @@ impl Default for Settings {
             increase_probability_list: Vec::new(),
             counter_bits: 16,
             packet_jitter: Duration::from_ms(1),
+            dither: 0.0,
             leave_bound: None,
             static_base: true,
             join_mode: JoinMode::AtBoundary,
@@ -261,6 +264,9 @@ macro_rules! variant_options {
                 /// spacing; the base layer's first packet of a slot has none (FLID-DL paper, section V-A,
                 /// without a number).
                 packet_jitter: Duration = Settings::default().packet_jitter, Duration::ZERO => Duration::from_secs(1);
+                /// By which part of its spacing a packet may leave later than planned, at random, where
+                /// that is more than `packet_jitter` (the papers have none); packets stay in their slot.
+                dither: f64 = Settings::default().dither, 0.0 => 1.0;
                 /// Number of later packets of its channel after which a packet is lost; it is also lost when
                 /// its slot has ended (RFC 5348, section 5.1: 3).
                 reorder: u32 = Settings::default().reorder, 1 => 100;
@@ -282,6 +288,7 @@ macro_rules! variant_options {
                     increase_probability_list: self.increase_probability_list.0.clone(),
                     counter_bits: self.counter_bits,
                     packet_jitter: self.packet_jitter,
+                    dither: self.dither,
                     reorder: self.reorder,
                     wait_first_packet: self.wait_first_packet,
                     ..Settings::default()
@@ -307,6 +314,7 @@ macro_rules! variant_options {
 
             fn deploy(&mut self) {
                 self.fair_to = Response::Cubic;
+                self.dither = layercast_kit::pacing::DEPLOYED_DITHER;
             }
 
             fn character(&self) -> layercast_core::session::Character {

@@ -182,7 +182,10 @@ impl Source {
         }
         let distance = slot.scaled(1.0 / f64::from(source.packets));
         let place = (source.phase + f64::from(source.sent)) / f64::from(source.packets);
-        let jitter = self.settings.packet_jitter.min(distance.scaled(0.1));
+        // The next packet of the layer leaves a distance later, the next slot's perhaps earlier.
+        let gap = distance.min(slot.scaled(1.0 - place));
+        let jitter =
+            self.settings.packet_jitter.min(distance.scaled(0.1)).max(gap.scaled(self.settings.dither));
         let delay = if layer == 0 && source.sent == 0 {
             Duration::ZERO
         } else {

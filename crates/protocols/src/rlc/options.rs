@@ -2,6 +2,7 @@
 
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan, check_layers};
 use layercast_core::units::Duration;
+use layercast_kit::pacing::DEPLOYED_DITHER;
 
 layercast_core::choices! {
     /// How the spacing of synchronisation points grows with the layer.
@@ -36,6 +37,8 @@ layercast_core::options! {
         /// Packets of the cumulative flow that are doubled before a synchronisation point; 0 for no
         /// bursts (FLID-DL paper, section II: as short as eight; MCL library: none).
         burst: u32 = 8, 0 => 100;
+        /// By which part of its spacing a packet may leave later than planned, at random (the papers have none).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// How many packets of a layer carry the same synchronisation point, so that one loss does not
         /// cost the chance to join (this project's choice: 2; MCL library: 1).
         point_copies: u32 = 2, 1 => 8;
@@ -75,6 +78,10 @@ layercast_core::options! {
 impl Requirements for Options {
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: false, start: "a layer at each synchronisation point" }
+    }
+
+    fn deploy(&mut self) {
+        self.dither = DEPLOYED_DITHER;
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {

@@ -11,6 +11,7 @@ use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, 
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Pacer, Rate, Time, WireSeq};
+use layercast_kit::pacing::Dither;
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
 const LONGEST_LAG: Duration = Duration::from_ms(100);
@@ -21,6 +22,7 @@ pub struct Source {
     options: Options,
     plan: SessionPlan,
     stream: Stream,
+    dither: Dither,
     start: Time,
     is_sending: bool,
     layers: Vec<LayerSource>,
@@ -34,6 +36,8 @@ pub struct Source {
 #[derive(Clone, Debug)]
 struct LayerSource {
     pacer: Pacer,
+    /// By how much later than the pacer says the next packet departs.
+    delay: Duration,
     seq: u16,
     /// The newest point, in base intervals.
     point: u64,
@@ -50,6 +54,7 @@ impl Source {
         Source {
             options: options.clone(),
             plan,
+            dither: Dither::new(options.dither, stream.branch("dither")),
             stream,
             start: Time::ZERO,
             is_sending: false,
@@ -76,6 +81,7 @@ impl Source {
         for source in self.layers.iter_mut().take(self.open).skip(from) {
             let phase = self.stream.uniform_duration(source.pacer.spacing());
             source.pacer.reschedule(now + phase);
+            source.delay = Duration::ZERO;
             source.burst = Burst::default();
         }
     }
@@ -97,19 +103,22 @@ impl Source {
             }
             let lagging = now.since(at) > LONGEST_LAG;
             if !lagging {
-                self.depart(layer, at);
+                // By the plan, so that dither delays packets and changes nothing else about them.
+                self.depart(layer, self.layers[layer.index()].pacer.next());
             }
-            let pacer = &mut self.layers[layer.index()].pacer;
+            let source = &mut self.layers[layer.index()];
             if lagging {
-                pacer.reschedule(now);
+                source.pacer.reschedule(now);
+                source.delay = Duration::ZERO;
             } else {
-                pacer.advance();
+                source.pacer.advance();
+                source.delay = self.dither.delay(source.pacer.spacing());
             }
         }
     }
 
     fn next_departure(&self) -> Option<(Time, Layer)> {
-        let departure = |(i, source): (usize, &LayerSource)| (source.pacer.next(), Layer(i as u16));
+        let departure = |(i, source): (usize, &LayerSource)| (source.next(), Layer(i as u16));
         self.layers.iter().take(self.open).enumerate().map(departure).min()
     }
 
@@ -156,7 +165,12 @@ impl LayerSource {
     fn new(pacer: Pacer) -> LayerSource {
         // No point is due before the first interval has ended, so point 0 counts as sent.
         let copies_sent = u32::MAX;
-        LayerSource { pacer, seq: 0, point: 0, copies_sent, burst_before: 0, burst: Burst::default() }
+        let (delay, burst) = (Duration::ZERO, Burst::default());
+        LayerSource { pacer, delay, seq: 0, point: 0, copies_sent, burst_before: 0, burst }
+    }
+
+    fn next(&self) -> Time {
+        self.pacer.next() + self.delay
     }
 
     fn meet_point(&mut self, newest: u64) {

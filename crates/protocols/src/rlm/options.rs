@@ -2,6 +2,7 @@
 
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::Duration;
+use layercast_kit::pacing::DEPLOYED_DITHER;
 
 layercast_core::choices! {
     /// Which set of constants.
@@ -44,6 +45,8 @@ layercast_core::options! {
         /// How many announcements the source passes on within a second, so that forged ones cannot flood the
         /// group (this project's choice).
         announcements_per_s: u32 = 20, 1 => 10_000;
+        /// By which part of its spacing a packet may leave later than planned, at random (ns-2: none).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// A packet is lost when this many later ones of its layer have arrived (ns-2: 1).
         reorder: u32 = 1, 1 => 100;
         /// A packet is lost when a later one of its layer is this old. For `reorder` above 1.
@@ -67,6 +70,10 @@ impl Options {
 impl Requirements for Options {
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: false, start: "join experiments, one at a time" }
+    }
+
+    fn deploy(&mut self) {
+        self.dither = DEPLOYED_DITHER;
     }
 
     /// One for each layer and one for announcements.

@@ -7,7 +7,7 @@ use layercast_core::contract::{
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
-use layercast_kit::pacing::LayerClocks;
+use layercast_kit::pacing::{Dither, LayerClocks};
 
 /// The size of an announcement on the wire.
 pub(super) const ANNOUNCEMENT_SIZE: Size = Size::from_bytes(60);
@@ -30,10 +30,10 @@ impl Source {
         Source {
             options: options.clone(),
             plan,
-            stream,
-            clocks: LayerClocks::default(),
+            clocks: LayerClocks::default().dithered(Dither::new(options.dither, stream.branch("dither"))),
             passed_on: (Time::ZERO, 0),
             actions: ActionQueue::default(),
+            stream,
         }
     }
 

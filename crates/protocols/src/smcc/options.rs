@@ -8,6 +8,7 @@ use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::LossConfig;
 pub use layercast_kit::estimator::LossMethod;
+use layercast_kit::pacing::DEPLOYED_DITHER;
 pub use layercast_kit::response::Response;
 
 use super::structure::Structure;
@@ -41,6 +42,8 @@ options! {
         former_memory: f64 = 10.0, 0.0 => 1000.0;
         /// Maximum number of reports that the source processes per second, over all layers; others are only counted (CHOICE).
         report_limit: u32 = 1000, 1 => 1_000_000;
+        /// By which part of its spacing a packet may leave later than planned, at random (CHOICE).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// Number of packets that announce the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
         /// Number of receivers for which the feedback timers are designed (RFC 4654, 4.5: 10000).
@@ -88,6 +91,7 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
+        self.dither = DEPLOYED_DITHER;
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {

@@ -16,6 +16,7 @@ use layercast_core::units::{
 };
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::feedback::TokenBucket;
+use layercast_kit::pacing::Dither;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -36,13 +37,15 @@ struct Group {
     seq: WireSeq,
     /// The nominal departure of the newest packet.
     left: Time,
+    /// By which part of the spacing the next packet departs later.
+    late: f64,
     /// The layer's rate in byte/s when the application paused.
     before_pause: f64,
 }
 
 impl Group {
     fn next(&self) -> Time {
-        self.left + self.regulator.spacing()
+        self.left + self.regulator.spacing().scaled(1.0 + self.late)
     }
 }
 
@@ -50,7 +53,15 @@ impl Group {
 #[derive(Clone, Debug)]
 struct CountingGroup {
     pacer: Pacer,
+    /// By how much later than the pacer says the next packet departs.
+    delay: Duration,
     seq: WireSeq,
+}
+
+impl CountingGroup {
+    fn next(&self) -> Time {
+        self.pacer.next() + self.delay
+    }
 }
 
 /// The source of an SMCC session.
@@ -61,6 +72,7 @@ pub struct Source {
     structure: Structure,
     packet_size: Size,
     stream: Stream,
+    dither: Dither,
     state: State,
     session: u32,
     groups: Vec<Group>,
@@ -79,6 +91,7 @@ impl Source {
             structure: Structure::new(&plan, options.counting_round_trip),
             packet_size: plan.packet_size,
             session: stream.bits() as u32,
+            dither: Dither::new(options.dither, stream.branch("dither")),
             stream,
             state: State::Idle,
             groups: Vec::new(),
@@ -115,7 +128,7 @@ impl Source {
             let layer = Layer(index);
             let range = Range { low: self.structure.low(layer), high: self.structure.high(layer) };
             let regulator = Regulator::new(&self.layer_options, self.packet_size, range, now);
-            self.groups.push(Group { regulator, seq: WireSeq(0), left: now, before_pause: 0.0 });
+            self.groups.push(Group { regulator, seq: WireSeq(0), left: now, late: 0.0, before_pause: 0.0 });
         }
         self.regulate();
         for index in self.structure.layer_count()..self.structure.channel_count() {
@@ -124,7 +137,7 @@ impl Source {
             let spacing = Pacer::new(now, self.packet_size, rate).spacing();
             let first = now + self.stream.uniform_duration(spacing);
             let pacer = Pacer::new(first, self.packet_size, rate);
-            self.counting.push(CountingGroup { pacer, seq: WireSeq(0) });
+            self.counting.push(CountingGroup { pacer, delay: Duration::ZERO, seq: WireSeq(0) });
         }
         self.bucket = TokenBucket::new(f64::from(self.layer_options.report_limit), now);
         // A group first sends at a random moment within its spacing, so that layers are not synchronised.
@@ -157,10 +170,12 @@ impl Source {
         for index in 0..self.groups.len() {
             while self.groups[index].next() <= now {
                 let group = &mut self.groups[index];
-                group.left = group.next();
-                if now.since(group.left) > MAX_BEHIND {
+                let behind = now.since(group.next());
+                group.left += group.regulator.spacing();
+                if behind > MAX_BEHIND {
                     group.left = now;
                 }
+                group.late = self.dither.part();
                 self.send(now, index, false);
                 self.groups[index].regulator.advance(now);
                 self.regulate();
@@ -190,11 +205,13 @@ impl Source {
     fn send_counting(&mut self, now: Time, index: usize) {
         let channel = self.structure.layer_count() + index as u16;
         let group = &mut self.counting[index];
-        if group.pacer.next() + MAX_BEHIND < now {
+        if group.next() + MAX_BEHIND < now {
             group.pacer.reschedule(now);
+            group.delay = Duration::ZERO;
         }
-        while group.pacer.next() <= now {
+        while group.next() <= now {
             group.pacer.advance();
+            group.delay = self.dither.delay(group.pacer.spacing());
             let header =
                 Counting { session: self.session, seq: group.seq, timestamp_us: now.as_wire_us(), channel };
             group.seq = group.seq.next();
@@ -291,7 +308,7 @@ impl Endpoint for Source {
     fn deadline(&self) -> Option<Time> {
         let timers = self.groups.iter().map(|group| group.regulator.deadline()).min();
         let sends = self.groups.iter().map(Group::next);
-        let counting = self.counting.iter().map(|group| group.pacer.next());
+        let counting = self.counting.iter().map(CountingGroup::next);
         match self.state {
             State::Sending => sends.chain(counting).chain(timers).min(),
             State::Paused => timers,

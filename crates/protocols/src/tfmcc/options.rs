@@ -7,6 +7,7 @@ use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{Boundary, FirstInterval, LossConfig, LossMethod};
 use layercast_kit::fair::FairEquation;
+use layercast_kit::pacing::DEPLOYED_DITHER;
 pub use layercast_kit::response::Response;
 
 options! {
@@ -29,6 +30,8 @@ options! {
         floor_rate: Rate = Rate::ZERO;
         /// Maximum number of reports that the source processes per second; others are only counted (CHOICE).
         report_limit: u32 = 1000, 1 => 1_000_000;
+        /// By which part of its spacing a packet may leave later than planned, at random (RFC 4654 has none).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// Number of packets that announce the end of the session when the source is stopped.
         end_packets: u32 = 3, 0 => 100;
         // Feedback of receivers.
@@ -85,6 +88,7 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
+        self.dither = DEPLOYED_DITHER;
     }
 }
 

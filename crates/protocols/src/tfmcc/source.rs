@@ -15,6 +15,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time, WireSeq};
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::feedback::TokenBucket;
+use layercast_kit::pacing::Dither;
 
 /// A source that is further behind than this restarts from the present time: after a stall, a host does not
 /// catch up with a burst.
@@ -43,6 +44,9 @@ pub struct Source {
     seq: WireSeq,
     /// The nominal departure of the newest packet.
     left: Time,
+    dither: Dither,
+    /// By which part of the spacing the next packet departs later.
+    late: f64,
     regulator: Regulator,
     bucket: TokenBucket,
     counters: SourceCounters,
@@ -62,6 +66,8 @@ impl Source {
             session,
             seq: WireSeq(0),
             left: Time::ZERO,
+            dither: Dither::new(options.dither, stream.branch("dither")),
+            late: 0.0,
             regulator: Regulator::new(options, packet_size, range, Time::ZERO),
             bucket: TokenBucket::new(f64::from(options.report_limit), Time::ZERO),
             counters: SourceCounters::default(),
@@ -109,6 +115,10 @@ impl Source {
         self.regulator.spacing()
     }
 
+    fn next(&self) -> Time {
+        self.left + self.spacing().scaled(1.0 + self.late)
+    }
+
     fn start(&mut self, now: Time) {
         self.state = State::Sending;
         let range = range(&self.options, self.packet_size, self.peak);
@@ -119,11 +129,13 @@ impl Source {
     }
 
     fn send_due(&mut self, now: Time) {
-        while self.state == State::Sending && self.left + self.spacing() <= now {
+        while self.state == State::Sending && self.next() <= now {
+            let behind = now.since(self.next());
             self.left += self.spacing();
-            if now.since(self.left) > MAX_BEHIND {
+            if behind > MAX_BEHIND {
                 self.left = now;
             }
+            self.late = self.dither.part();
             self.send(now, false);
             self.regulator.advance(now);
         }
@@ -208,7 +220,7 @@ impl Endpoint for Source {
     fn deadline(&self) -> Option<Time> {
         let timers = self.regulator.deadline();
         match self.state {
-            State::Sending => Some(timers.min(self.left + self.spacing())),
+            State::Sending => Some(timers.min(self.next())),
             State::Paused(_) => Some(timers),
             State::Idle | State::Stopped => None,
         }

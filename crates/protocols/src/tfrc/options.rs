@@ -9,6 +9,7 @@ use layercast_core::units::{Duration, Size};
 pub(crate) const ANNOUNCE_INTERVAL: Duration = Duration::from_ms(500);
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{LossMethod, RtoRule, RttFilter};
+use layercast_kit::pacing::DEPLOYED_DITHER;
 pub use layercast_kit::response::Response;
 
 options! {
@@ -60,6 +61,8 @@ options! {
         header_size: Size = Size::from_bytes(40), Size::from_bytes(0) => Size::from_bytes(1000);
         /// With small packets: minimum time between two packets (RFC 4828, section 3: 10 ms).
         least_spacing: Duration = Duration::from_ms(10), Duration::from_us(1) => Duration::from_secs(60);
+        /// By which part of its spacing a packet may leave later than planned, at random (RFC 5348 has none; ns-2, `overhead_`: none by default).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// Size of a report on the wire (ns-2: 40 bytes).
         report_size: Size = Size::from_bytes(40);
         /// Interval at which a receiver asks the source to begin until data arrives (this project's choice).
@@ -88,6 +91,7 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
+        self.dither = DEPLOYED_DITHER;
         // A receiver discovers the session by its packets, so some must arrive before it reports.
         self.announce_interval = ANNOUNCE_INTERVAL;
     }

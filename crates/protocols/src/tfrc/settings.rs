@@ -57,6 +57,8 @@ pub(crate) struct Settings {
     /// Interval of the source's packets before the first message from a receiver; zero for never.
     pub(crate) announce_interval: Duration,
     pub(crate) end_packets: u32,
+    /// By which part of its spacing a packet may leave late.
+    pub(crate) dither: f64,
 }
 
 impl Settings {
@@ -136,6 +138,7 @@ impl Settings {
             hello_interval: options.hello_interval,
             announce_interval: options.announce_interval,
             end_packets: options.end_packets,
+            dither: options.dither,
         }
     }
 }

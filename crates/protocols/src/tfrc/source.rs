@@ -16,6 +16,7 @@ use layercast_core::timers;
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time, WireSeq};
 use layercast_kit::counters::SourceCounters;
 use layercast_kit::estimator::{RtoEstimator, RttEstimator, rtt_sample};
+use layercast_kit::pacing::Dither;
 
 /// A report of more than this multiple of what was sent is rejected.
 const LYING: f64 = 4.0;
@@ -64,8 +65,12 @@ pub struct Source {
     /// The newest time stamp that came back.
     newest_echo: Option<u32>,
     control: RateControl,
-    /// The nominal time of the last packet.
+    /// The nominal time of the last packet, and of the next one.
     last_nominal: Time,
+    next_nominal: Time,
+    dither: Dither,
+    /// By which part of the spacing the next packet leaves later.
+    late: f64,
     /// The largest rate since the report before the last, in byte/s, to detect impossible reports.
     sent_rates: [f64; 2],
     limit: DataLimit,
@@ -107,6 +112,9 @@ impl Source {
             newest_echo: None,
             control: RateControl::new(Time::ZERO, &settings, counted_bytes, most),
             last_nominal: Time::ZERO,
+            next_nominal: Time::ZERO,
+            dither: Dither::new(settings.dither, stream.branch("dither")),
+            late: 0.0,
             sent_rates: [0.0; 2],
             limit: DataLimit::default(),
             sent_since_timer: false,
@@ -144,7 +152,8 @@ impl Source {
             RateRule::Rfc | RateRule::Ns2 => Duration::ZERO,
         };
         self.last_nominal = now;
-        self.timers.arm(Timer::Send, now + phase);
+        self.next_nominal = now + phase;
+        self.timers.arm(Timer::Send, self.next_nominal);
         self.await_report(now);
     }
 
@@ -172,7 +181,7 @@ impl Source {
 
     /// A packet is due: sends it; the next one is due a spacing after its nominal time. A delay is
     /// made up for by one packet at most.
-    fn send_due(&mut self, now: Time, due: Time) {
+    fn send_due(&mut self, now: Time) {
         if self.state == State::Waiting {
             self.send(now, false);
             self.announce_from(now + self.settings.announce_interval);
@@ -182,15 +191,21 @@ impl Source {
         }
         self.send(now, false);
         let spacing = self.spacing();
-        self.last_nominal = due.max(now - spacing);
-        self.timers.arm(Timer::Send, (self.last_nominal + spacing).max(now));
+        self.last_nominal = self.next_nominal.max(now - spacing);
+        self.late = self.dither.part();
+        self.arm_next(now, spacing);
+    }
+
+    /// The next packet is due a spacing after the nominal time of the last, or later by the dither.
+    fn arm_next(&mut self, now: Time, spacing: Duration) {
+        self.next_nominal = (self.last_nominal + spacing).max(now);
+        self.timers.arm(Timer::Send, self.next_nominal + spacing.scaled(self.late));
     }
 
     /// The rate has changed: reschedules the next packet to its new nominal time.
     fn reschedule(&mut self, now: Time) {
         if self.state == State::Sending {
-            let next = (self.last_nominal + self.spacing()).max(now);
-            self.timers.arm(Timer::Send, next);
+            self.arm_next(now, self.spacing());
         }
     }
 
@@ -294,18 +309,17 @@ impl Source {
 
     fn change_rate(&mut self, now: Time, at_once: bool) {
         if at_once {
-            self.send_due(now, now);
+            self.next_nominal = now;
+            self.send_due(now);
         } else {
             self.reschedule(now);
         }
     }
 
     fn run_timers(&mut self, now: Time) {
-        while let Some(due) = self.timers.next()
-            && let Some(timer) = self.timers.take_expired(now)
-        {
+        while let Some(timer) = self.timers.take_expired(now) {
             match timer {
-                Timer::Send => self.send_due(now, due),
+                Timer::Send => self.send_due(now),
                 Timer::NoFeedback => self.on_no_feedback(now),
             }
         }
@@ -354,8 +368,7 @@ impl Endpoint for Source {
             }
             (Input::DataAvailable, State::Paused) => {
                 self.state = State::Sending;
-                let next = (self.last_nominal + self.spacing()).max(now);
-                self.timers.arm(Timer::Send, next);
+                self.arm_next(now, self.spacing());
             }
             (Input::Finish | Input::Stop, _) => self.stop(now),
             _ => {}

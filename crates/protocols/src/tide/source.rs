@@ -10,6 +10,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_kit::feedback::{EchoQueue, TokenBucket, Waiting};
+use layercast_kit::pacing::Dither;
 use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
@@ -23,8 +24,7 @@ const REPORTS_PER_S: f64 = 50.0;
 pub struct Source {
     waves: Waves,
     departures: Departures,
-    stream: Stream,
-    dither: f64,
+    dither: Dither,
     end_packets: u32,
     size: Size,
     start: Time,
@@ -64,8 +64,7 @@ impl Source {
         let waves = options.waves(&plan);
         Source {
             departures: Departures::new(&waves),
-            stream,
-            dither: options.dither,
+            dither: Dither::new(options.dither, stream),
             end_packets: options.end_packets,
             size: plan.packet_size,
             start: Time::ZERO,
@@ -141,10 +140,7 @@ impl Source {
     }
 
     fn dithered(&mut self, planned: Time, after: Time) -> Time {
-        if self.dither <= 0.0 {
-            return planned;
-        }
-        planned + self.stream.uniform_duration(after.since(planned).scaled(self.dither))
+        planned + self.dither.delay(after.since(planned))
     }
 
     /// When the base sends a packet of this slot; after the last one, when the next slot begins.

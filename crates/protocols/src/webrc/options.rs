@@ -32,6 +32,8 @@ options! {
         /// Whether a wave's first slot is filled up to the session's rate, so that the source sends at a
         /// constant rate (RFC 3738, 3.1.1: recommended).
         constant_rate: bool = true;
+        /// By which part of its spacing a packet may leave later than planned, at random (RFC 3738 has none).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// The form of the congestion control information (RFC 3738, 5).
         word: WordForm = WordForm::Short;
         /// Maximum rate of a receiver (MRR_b); 0 for no bound (RFC 3738, 3.2.1).

@@ -7,6 +7,7 @@ use super::options::{Options, WordForm};
 use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::{Level, Rate, Size};
+use layercast_kit::pacing::DEPLOYED_DITHER;
 use layercast_kit::response::Response;
 use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
@@ -44,6 +45,7 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
+        self.dither = DEPLOYED_DITHER;
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {

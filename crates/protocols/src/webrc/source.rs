@@ -9,6 +9,7 @@ use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, 
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
+use layercast_kit::pacing::Dither;
 use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
 
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
@@ -19,6 +20,7 @@ const LONGEST_LAG: Duration = Duration::from_ms(100);
 pub struct Source {
     waves: Waves,
     departures: Departures,
+    dither: Dither,
     is_long: bool,
     end_packets: u32,
     size: Size,
@@ -47,21 +49,24 @@ struct Wave {
 }
 
 impl Wave {
-    fn schedule(&mut self, departures: &Departures) {
-        self.next = match self.left.checked_sub(1) {
-            Some(behind) => self.end - departures.before_end(behind),
-            None => Time::MAX,
+    fn schedule(&mut self, departures: &Departures, dither: &mut Dither) {
+        let Some(behind) = self.left.checked_sub(1) else {
+            self.next = Time::MAX;
+            return;
         };
+        let planned = self.end - departures.before_end(behind);
+        let after = behind.checked_sub(1).map_or(self.end, |behind| self.end - departures.before_end(behind));
+        self.next = planned + dither.delay(after.since(planned));
     }
 }
 
 impl Source {
-    /// A source for a session. It needs no randomness; the stream is accepted so that all sources have
-    /// the same constructor.
-    pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Source {
+    /// A source for a session; `stream` dithers its departures.
+    pub fn new(options: &Options, plan: SessionPlan, stream: Stream) -> Source {
         let waves = options.waves(&plan);
         Source {
             departures: Departures::new(&waves),
+            dither: Dither::new(options.dither, stream),
             is_long: options.word == WordForm::Long,
             end_packets: options.end_packets,
             size: plan.packet_size,
@@ -112,23 +117,32 @@ impl Source {
     }
 
     /// The wave at position `place` in this slot, as of `now`.
-    fn wave(&self, place: u16, now: Time) -> Wave {
+    fn wave(&mut self, place: u16, now: Time) -> Wave {
         let slot = self.waves.slot();
         let end = self.slot.1 + slot * u64::from(place);
         let left = self.departures.left_at(end.since(now).as_secs_f64() / slot.as_secs_f64());
         let channel = channel_of(self.waves.wave_at(self.slot_in_cycle(), place));
         let mut wave = Wave { channel, end, left, next: Time::MAX };
-        wave.schedule(&self.departures);
+        wave.schedule(&self.departures, &mut self.dither);
         wave
     }
 
-    /// When the base sends a packet of this slot; after the last one, when the next slot begins.
-    fn base_time(&self, number: u32) -> Time {
-        if number < self.waves.base_packets() {
-            self.slot.1 + self.departures.base_departure(number)
-        } else {
-            self.slot.1 + self.waves.slot()
+    /// When the base sends a packet of this slot; after the last one, when the next slot begins. The first one, by which
+    /// receivers learn of the slot, is not dithered.
+    fn base_time(&mut self, number: u32) -> Time {
+        let planned = |number| {
+            if number < self.waves.base_packets() {
+                self.slot.1 + self.departures.base_departure(number)
+            } else {
+                self.slot.1 + self.waves.slot()
+            }
+        };
+        let at = planned(number);
+        if number == 0 || number >= self.waves.base_packets() {
+            return at;
         }
+        let gap = planned(number + 1).since(at);
+        at + self.dither.delay(gap)
     }
 
     fn begin_slot(&mut self) {
@@ -172,7 +186,7 @@ impl Source {
             Some(place) => {
                 let wave = &mut self.active[place];
                 wave.left -= u64::from(wave.left > 0);
-                wave.schedule(&self.departures);
+                wave.schedule(&self.departures, &mut self.dither);
                 // The last packet of a wave has the largest number (RFC 3738, section 3.1.2).
                 (wave.channel, u32::MAX - wave.left as u32)
             }

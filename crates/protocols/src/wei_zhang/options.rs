@@ -2,6 +2,7 @@
 
 use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::Duration;
+use layercast_kit::pacing::DEPLOYED_DITHER;
 
 layercast_core::options! {
     /// The options of synchronised join experiments (Wei and Zhang).
@@ -26,6 +27,8 @@ layercast_core::options! {
         /// The share of a layer's spacing that must have passed since the last point that was acted on
         /// before the next is accepted; 0 accepts any (this project's guard against forgery).
         spacing_guard: f64 = 0.8, 0.0 => 1.0;
+        /// By which part of its spacing a packet may leave later than planned, at random (the report has none).
+        dither: f64 = 0.0, 0.0 => 1.0;
         /// A packet is lost when this many later ones of its layer have arrived (1 as in the papers' simulators;
         /// 3 where networks reorder).
         reorder: u32 = 1, 1 => 100;
@@ -41,6 +44,10 @@ impl Requirements for Options {
 
     fn agreed(&self) -> &'static [&'static str] {
         &["base_interval"]
+    }
+
+    fn deploy(&mut self) {
+        self.dither = DEPLOYED_DITHER;
     }
 }
 

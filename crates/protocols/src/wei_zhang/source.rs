@@ -5,7 +5,7 @@ use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, 
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, Level, Time};
-use layercast_kit::pacing::LayerClocks;
+use layercast_kit::pacing::{Dither, LayerClocks};
 
 /// The source of a session.
 #[derive(Clone, Debug)]
@@ -24,10 +24,10 @@ impl Source {
         Source {
             points: Points::new(options.base_interval, &plan.layers),
             plan,
-            stream,
             start: Time::ZERO,
-            clocks: LayerClocks::default(),
+            clocks: LayerClocks::default().dithered(Dither::new(options.dither, stream.branch("dither"))),
             actions: ActionQueue::default(),
+            stream,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Size, Time};
+use layercast_core::units::{Size, Time};
 
 use super::rto::RtoEstimator;
 use super::{Segment, TcpOptions, TcpVariant};
@@ -328,11 +328,12 @@ impl Connection {
     /// Whether sending has to wait for a random delay. Only one wait is pending at a time, so that packets
     /// keep their order.
     pub(super) fn holds_back(&mut self, now: Time) -> bool {
-        if self.options.overhead == Duration::ZERO || self.delay_over {
+        let overhead = self.options.overhead.unwrap_or_default();
+        if overhead.is_zero() || self.delay_over {
             return false;
         }
         if self.send_at.is_none() {
-            self.send_at = Some(now + self.stream.uniform_duration(self.options.overhead));
+            self.send_at = Some(now + self.stream.uniform_duration(overhead));
         }
         true
     }

@@ -1,7 +1,7 @@
 //! What can be set on a TCP connection.
 
 use layercast_core::option::{Above, OptionError, Options as _, RawValue};
-use layercast_core::units::{Duration, Size};
+use layercast_core::units::{Duration, Rate, Size};
 use layercast_core::{choices, options};
 
 choices! {
@@ -49,6 +49,10 @@ choices! {
         /// ns-2 before 18 October 2004, as the thesis ran it: minimum timeout 1 s, first timeout 6 s,
         /// and the window limit raised out of the way.
         Ns2Year2004 = "ns2-2004",
+        /// ns-2 of the year 2000: window 20, an initial window of 1, a tick of 0.1 s that also bounds the timeout from
+        /// below (two ticks), first timeout 6 s, no limited transmit. From the comments of 2.35's `ns-default.tcl`,
+        /// which date its changes, and the file of a release of the time.
+        Ns2Year2000 = "ns2-2000",
     }
 }
 
@@ -56,8 +60,8 @@ options! {
     /// The parameters of a connection, sender and sink; the defaults here are those of ns-2 2.35, and
     /// [`TcpOptions::new`] has those of all profiles.
     pub struct TcpOptions {
-        /// Where the defaults of all others come from: a current Linux host, ns-2 2.35, or ns-2 before
-        /// 18 October 2004.
+        /// Where the defaults of all others come from: a current Linux host, ns-2 2.35, ns-2 before
+        /// 18 October 2004, or ns-2 of 2000.
         profile: TcpProfile = TcpProfile::Ns2;
         /// Data packets on the wire, headers included. Those of `udp` have 1000 bytes by default.
         packet_size: Size = Size::from_bytes(1000), Above(Size::from_bytes(0));
@@ -95,9 +99,9 @@ options! {
         quick_acks: u32 = 0;
         /// Whether the first two duplicate acknowledgements each release a new packet (RFC 3042).
         limited_transmit: bool = true;
-        /// Senders wait for a random time below this before they use their window; about a packet's time
-        /// on the bottleneck breaks the rhythm of equal flows.
-        overhead: Duration = Duration::ZERO;
+        /// Senders wait for a random time below this before they use their window. A packet's time on the
+        /// bottleneck breaks the rhythm of equal flows; automatic is that of the slowest link of each flow's path.
+        overhead: Option<Duration> = Some(Duration::ZERO);
         /// At most so many packets answer one acknowledgement; 0 for no limit.
         max_burst: u32 = 0;
         /// Whether data asks queues for marks in place of drops, and senders answer them (RFC 3168).
@@ -137,7 +141,7 @@ impl TcpOptions {
                 delayed_ack: true,
                 ack_delay: Duration::from_ms(40),
                 quick_acks: 16,
-                overhead: Duration::from_ms(1),
+                overhead: Some(Duration::from_ms(1)),
                 min_rto_on_top: true,
                 ns2_compat: false,
                 ..usual
@@ -149,7 +153,22 @@ impl TcpOptions {
                 initial_rto: Duration::from_secs(6),
                 ..usual
             },
+            TcpProfile::Ns2Year2000 => TcpOptions {
+                initial_window: 1,
+                min_rto: Duration::ZERO,
+                initial_rto: Duration::from_secs(6),
+                tick: Duration::from_ms(100),
+                limited_transmit: false,
+                ..usual
+            },
         }
+    }
+
+    /// The same for a path whose slowest link has this rate, where what is automatic follows from it.
+    #[must_use]
+    pub(crate) fn on_path(&self, slowest: Rate) -> TcpOptions {
+        let overhead = self.overhead.unwrap_or_else(|| slowest.time_to_send(self.packet_size));
+        TcpOptions { overhead: Some(overhead), ..self.clone() }
     }
 
     /// Sets an option. A profile sets all others too.

@@ -134,9 +134,11 @@ fn a_random_delay_breaks_the_lockstep_of_flows() {
         let [a, b] = received(&simulation);
         (a - before[0]) as f64 / (a + b - before[0] - before[1]) as f64
     };
-    let (without, with) = (share_of_a(Duration::ZERO), share_of_a(Duration::from_ms(10)));
+    let [without, with] = [Duration::ZERO, Duration::from_ms(10)].map(|overhead| share_of_a(Some(overhead)));
     assert!(without < 0.2, "{without}");
     assert!((0.35..0.55).contains(&with), "{with}");
+    // A packet takes 10 ms on the slowest link.
+    assert_eq!(share_of_a(None).to_bits(), with.to_bits());
 }
 
 /// Slow start overshoots by a window, and what it loses may end in a timeout. What comes after that must find

@@ -157,7 +157,8 @@ fn marks_at_a_window_of_one_packet_make_the_sender_wait_longer() {
 fn a_sender_waits_for_its_random_delay_and_keeps_the_order() {
     for variant in windowed() {
         let overhead = Duration::from_ms(3);
-        let mut driver = Driver::start(TcpOptions { overhead, ecn: false, ..with_marks(variant) });
+        let mut driver =
+            Driver::start(TcpOptions { overhead: Some(overhead), ecn: false, ..with_marks(variant) });
         let mut waits = Vec::new();
         let mut expected = 1;
         for packet in 0..30 {

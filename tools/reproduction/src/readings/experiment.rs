@@ -1,0 +1,52 @@
+//! An experiment of which both readings are taken.
+
+/// A scenario, what is changed in it, and what is reported.
+#[derive(Clone, Debug)]
+pub(crate) struct Experiment {
+    /// Its name in the tables.
+    pub(crate) name: String,
+    /// The built-in scenario.
+    pub(crate) scenario: &'static str,
+    /// Changes, as for `--set`.
+    pub(crate) set: Vec<String>,
+    /// What is reported, a row each.
+    pub(crate) measures: Vec<Measure>,
+}
+
+/// What is reported: flows by patterns of their names, one or several with spaces between, in which `*` stands for
+/// anything.
+#[derive(Clone, Debug)]
+pub(crate) struct Measure {
+    /// What the row is called.
+    pub(crate) label: String,
+    /// Whose throughput and loss, as a mean over those that match.
+    pub(crate) of: String,
+    /// Over whose mean throughput; none for kbit/s.
+    pub(crate) over: Option<String>,
+}
+
+impl Experiment {
+    /// An experiment without changes.
+    pub(crate) fn new(scenario: &'static str) -> Experiment {
+        Experiment { name: scenario.to_owned(), scenario, set: Vec::new(), measures: Vec::new() }
+    }
+
+    /// The same under another name and with changes.
+    pub(crate) fn with(mut self, name: &str, set: impl IntoIterator<Item = String>) -> Experiment {
+        self.name = format!("{}, {name}", self.name);
+        self.set.extend(set);
+        self
+    }
+
+    /// The same with one more row.
+    pub(crate) fn row(mut self, label: &str, of: &str, over: Option<&str>) -> Experiment {
+        let over = over.map(str::to_owned);
+        self.measures.push(Measure { label: label.to_owned(), of: of.to_owned(), over });
+        self
+    }
+
+    /// The name of its directory.
+    pub(crate) fn directory(&self) -> String {
+        self.name.replace(", ", "+").replace([' ', '='], "-")
+    }
+}

@@ -1,0 +1,107 @@
+//! Our side of constant rates against TCP.
+
+use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
+use layercast_simulator::{
+    Demand, LinkConfig, LossModel, LossPlace, Network, NetworkError, QueueConfig, QueueLimit, TcpConfig,
+    UdpConfig,
+};
+
+use super::{Counts, Measured, PACKET_BYTES, Plan, Rhythm, SITES, starts};
+
+type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
+
+pub(super) fn measure_ours(
+    plan: &Plan,
+    rhythm: Rhythm,
+    replication: u64,
+) -> Result<Vec<Measured>, NetworkError> {
+    let link = |kbps, delay_s: f64, queue| LinkConfig {
+        rate: Rate::from_kbps(kbps),
+        delay: Duration::from_secs_f64(delay_s),
+        queue,
+        loss: LossModel::None,
+        loss_place: LossPlace::BeforeQueue,
+        loss_marks: false,
+    };
+    let tree = link(100e3, 0.01, QueueConfig::default());
+    let mut network = Network::new();
+    let [source, fork, left, right] = ["S", "G1", "G2", "G3"].map(|name| network.add_node(name));
+    for (a, b) in [(source, fork), (fork, left), (fork, right)] {
+        network.add_link(a, b, tree.clone(), tree.clone())?;
+    }
+    let mut receivers = Vec::new();
+    for (site, router) in SITES.iter().zip([left, left, right]) {
+        let receiver = network.add_node(site.name);
+        let queue = QueueConfig::drop_tail(QueueLimit::Bytes(site.room_bytes()));
+        let forward = link(site.link_kbps, 0.01 + rhythm.phase * site.packet_s(), queue);
+        let backward = link(site.link_kbps, 0.01, QueueConfig::default());
+        network.add_link(router, receiver, forward, backward)?;
+        receivers.push(receiver);
+    }
+    let mut simulation = Simulation::new(network, replication);
+    let mut flows = Vec::new();
+    for ((site, &to), starts) in SITES.iter().zip(&receivers).zip(starts(replication)) {
+        let mut starts = starts.into_iter().map(Time::from_secs_f64);
+        let constant = simulation.add_udp(UdpConfig {
+            from: source,
+            to,
+            rate: Rate::from_kbps(site.constant_kbps),
+            packet_size: Size::from_bytes(PACKET_BYTES as u32),
+            pauses: None,
+            is_call: false,
+            start: starts.next().unwrap_or_default(),
+            stop: None,
+            name: format!("constant/{}", site.name),
+        })?;
+        let mut tcps = Vec::new();
+        for (number, start) in starts.enumerate() {
+            tcps.push(simulation.add_tcp(TcpConfig {
+                from: source,
+                to,
+                options: TcpOptions {
+                    limited_transmit: false,
+                    overhead: Some(Duration::from_secs_f64(rhythm.wait * site.packet_s())),
+                    ..TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2Year2004)
+                },
+                demand: Demand::Endless,
+                start,
+                stop: None,
+                name: format!("tcp/{}/{number}", site.name),
+            })?);
+        }
+        flows.push((constant, tcps));
+    }
+    let mut counts_at = |seconds| {
+        simulation.run_until(Time::from_secs_f64(seconds));
+        let counts = |(constant, tcps): &(_, Vec<_>)| {
+            let constant = simulation.udp_counters(*constant);
+            let mut counts = Counts {
+                constant: constant.sent_packets as f64,
+                constant_drops: constant.lost_packets as f64,
+                ..Counts::default()
+            };
+            for &tcp in tcps {
+                let of_one = simulation.tcp_counters(tcp);
+                counts.tcp += of_one.sent_packets as f64;
+                counts.tcp_drops += of_one.lost_packets as f64;
+                counts.acknowledged +=
+                    simulation.tcp_state(tcp).map_or(0.0, |state| state.highest_ack as f64);
+            }
+            counts
+        };
+        flows.iter().map(counts).collect::<Vec<_>>()
+    };
+    let (early, late) = (counts_at(plan.from_s), counts_at(plan.until_s));
+    let within = |(early, late): (&Counts, &Counts)| {
+        Counts {
+            constant: late.constant - early.constant,
+            constant_drops: late.constant_drops - early.constant_drops,
+            tcp: late.tcp - early.tcp,
+            tcp_drops: late.tcp_drops - early.tcp_drops,
+            acknowledged: late.acknowledged - early.acknowledged,
+        }
+        .measured()
+    };
+    Ok(early.iter().zip(&late).map(within).collect())
+}

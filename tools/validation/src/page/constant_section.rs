@@ -1,0 +1,63 @@
+//! Constant rates against TCP.
+
+use std::fmt::Write;
+
+use super::row;
+use crate::compare::{Comparison, Verdict};
+use crate::constant::{Outcome, Row, SITES};
+
+const TEXT: &str = include_str!("constant.txt");
+
+pub(super) fn write(outcome: &Outcome) -> String {
+    let plan = &outcome.plan;
+    let mut text = String::from(TEXT);
+    // Writing into a string does not fail.
+    let _ = writeln!(
+        text,
+        "Measured from {} s to {} s, {} runs for each phase.",
+        plan.from_s, plan.until_s, plan.replications
+    );
+    for (title, waits) in [
+        ("Senders that answer at once, by phase", false),
+        ("Senders that wait up to a packet's time, by phase", true),
+    ] {
+        let _ = writeln!(text, "\n### {title}\n");
+        let rows: Vec<&Row> = outcome.rows.iter().filter(|row| (row.rhythm.wait > 0.0) == waits).collect();
+        by_phase(&mut text, &rows);
+    }
+    text
+}
+
+/// A table of rows that differ by phase and receiver: losses in percent, shares.
+fn by_phase(text: &mut String, rows: &[&Row]) {
+    let of_first = rows.iter().filter(|row| row.site.name == SITES[0].name);
+    let phases: Vec<String> = of_first.map(|row| row.rhythm.phase.to_string()).collect();
+    let heads = ["receiver", "measure", "simulator"].into_iter().chain(phases.iter().map(String::as_str));
+    let heads: Vec<&str> = heads.chain(["mean", "differ"]).collect();
+    row(text, &heads);
+    let is_text = |head: &&&str| matches!(**head, "receiver" | "measure" | "simulator");
+    let rules: Vec<&str> = heads.iter().map(|head| if is_text(&head) { "---" } else { "---:" }).collect();
+    row(text, &rules);
+    let measures: [(&str, f64, fn(&Row) -> &Comparison); 3] = [
+        ("constant flow, loss %", 100.0, |row| &row.constant_loss),
+        ("TCPs, loss %", 100.0, |row| &row.tcp_loss),
+        ("constant flow of mean TCP", 1.0, |row| &row.share),
+    ];
+    for site in SITES {
+        let of_site: Vec<&Row> = rows.iter().copied().filter(|row| row.site.name == site.name).collect();
+        for (name, scale, of) in measures {
+            let simulators: [(&str, fn(&Comparison) -> Option<f64>); 2] =
+                [("layercast", |compared| compared.ours.mean), ("ns-2", |compared| compared.ns.mean)];
+            for (simulator, mean) in simulators {
+                let values: Vec<f64> =
+                    of_site.iter().filter_map(|row| mean(of(row))).map(|value| value * scale).collect();
+                let mut cells = vec![site.name.to_owned(), name.to_owned(), simulator.to_owned()];
+                cells.extend(values.iter().map(|value| format!("{value:.2}")));
+                cells.push(format!("{:.2}", values.iter().sum::<f64>() / values.len().max(1) as f64));
+                let differ = of_site.iter().filter(|row| of(row).verdict == Verdict::Differs).count();
+                cells.push(if simulator == "ns-2" { differ.to_string() } else { String::new() });
+                row(text, &cells.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+        }
+    }
+}
