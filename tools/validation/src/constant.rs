@@ -135,6 +135,9 @@ pub(crate) struct Row {
     pub(crate) share: Comparison,
 }
 
+/// A comparison of a row.
+pub(crate) type Of = fn(&Row) -> &Comparison;
+
 /// All measurements.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Outcome {

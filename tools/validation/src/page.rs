@@ -64,7 +64,7 @@ const BEFORE_CONSTANT: &str = "shared bottleneck: mean queue";
 
 /// The rows of the summary about constant rates.
 fn constant_rows(outcome: &constant::Outcome) -> String {
-    let measures: [(&str, fn(&constant::Row) -> &Comparison); 3] = [
+    let measures: [(&str, constant::Of); 3] = [
         ("constant rate: its loss", |row| &row.constant_loss),
         ("constant rate: TCP's loss", |row| &row.tcp_loss),
         ("constant rate: its share", |row| &row.share),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::row;
 use crate::compare::{Comparison, Verdict};
-use crate::constant::{Outcome, Row, SITES};
+use crate::constant::{Of, Outcome, Row, SITES};
 
 const TEXT: &str = include_str!("constant.txt");
 
@@ -38,7 +38,7 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
     let is_text = |head: &&&str| matches!(**head, "receiver" | "measure" | "simulator");
     let rules: Vec<&str> = heads.iter().map(|head| if is_text(&head) { "---" } else { "---:" }).collect();
     row(text, &rules);
-    let measures: [(&str, f64, fn(&Row) -> &Comparison); 3] = [
+    let measures: [(&str, f64, Of); 3] = [
         ("constant flow, loss %", 100.0, |row| &row.constant_loss),
         ("TCPs, loss %", 100.0, |row| &row.tcp_loss),
         ("constant flow of mean TCP", 1.0, |row| &row.share),
@@ -46,9 +46,9 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
     for site in SITES {
         let of_site: Vec<&Row> = rows.iter().copied().filter(|row| row.site.name == site.name).collect();
         for (name, scale, of) in measures {
-            let simulators: [(&str, fn(&Comparison) -> Option<f64>); 2] =
-                [("layercast", |compared| compared.ours.mean), ("ns-2", |compared| compared.ns.mean)];
-            for (simulator, mean) in simulators {
+            for (simulator, is_ours) in [("layercast", true), ("ns-2", false)] {
+                let mean =
+                    |compared: &Comparison| if is_ours { compared.ours.mean } else { compared.ns.mean };
                 let values: Vec<f64> =
                     of_site.iter().filter_map(|row| mean(of(row))).map(|value| value * scale).collect();
                 let mut cells = vec![site.name.to_owned(), name.to_owned(), simulator.to_owned()];
