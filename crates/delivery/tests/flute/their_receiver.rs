@@ -94,6 +94,7 @@ impl Session {
             path: (*path).to_owned(),
             file: bytes.map(|bytes| (bytes.len() as u64, sha256(bytes))),
             leaves: Arc::default(),
+            parts: None,
             members: Arc::default(),
             attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
         };

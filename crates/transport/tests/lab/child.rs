@@ -14,7 +14,7 @@ use layercast_core::units::{Rate, Size};
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, deployed, receive};
-use layercast_transport::send::{Ends, SendEvent, SendOptions, send};
+use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, send};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
@@ -56,6 +56,7 @@ pub(crate) fn play(role: &str) {
                 encrypts: false,
                 follow: false,
                 packs: true,
+                longest_part: PART_SYMBOLS,
                 state: None,
                 seed: None,
                 name: "lab".to_owned(),
