@@ -229,11 +229,10 @@ fn end(body: &str, lines: usize) -> String {
     format!("end {lines} {}", hex(hash.get(..8).unwrap_or_default()))
 }
 
+/// There are thousands of hashes in a state of long files that are signed.
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
+    bytes.iter().flat_map(digits).collect()
 }
 
 fn from_hex(text: &str) -> Option<Sha256> {
