@@ -1,5 +1,6 @@
 //! An object at a receiver.
 
+mod assembling;
 mod package;
 mod partial;
 mod parts;
@@ -20,17 +21,15 @@ use crate::journal::Identity;
 use crate::memory::MemoryFile;
 use crate::object::{AssemblyCounters, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, Sha256, Toi};
 use crate::placing::{
-    Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_parts, place_unpacked,
-    remove_partial, remove_parts, unpacked_name,
+    Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_unpacked,
+    remove_partial, unpacked_name,
 };
-use parts::{Parts, Worked};
+use partial::{AHEAD, Opened};
+use parts::Parts;
 use wrong::Wrong;
 
 /// The memory for short objects that are not complete. Beyond it they are partial files too.
 const MEMORY_MAX: u64 = 32 << 20;
-
-/// How much is hashed at a time while packets arrive: as long as a receive buffer lasts many times over.
-const AHEAD: usize = 256 << 10;
 
 #[derive(Debug)]
 enum State<F> {
@@ -73,56 +72,6 @@ pub(super) struct Object<F> {
     wrong: Wrong,
     /// The counters of what was put aside.
     put_aside: AssemblyCounters,
-}
-
-impl<F: DiskFile> Object<F> {
-    /// The session has a part of it, as an instance says: as [`Parts::join`].
-    pub(super) fn join<D: Disk<File = F>>(
-        &mut self,
-        disk: &mut D,
-        identity: &Identity,
-        entry: Entry,
-        instance: u32,
-    ) -> Option<Option<Toi>> {
-        let attributes = entry.attributes;
-        let joined = self.parts.as_mut()?.join(disk, identity, entry, instance);
-        if joined.is_some() {
-            self.entry.attributes = attributes;
-        }
-        joined
-    }
-
-    /// Whether the hashes of its parts do not give its own.
-    pub(super) fn contradicts(&self) -> bool {
-        self.parts.as_ref().is_some_and(|parts| parts.contradict())
-    }
-
-    /// The numbers of its parts.
-    pub(super) fn tois(&self) -> Vec<Toi> {
-        self.parts.iter().flat_map(|parts| parts.tois()).collect()
-    }
-
-    /// The session no longer has a part of it under the number that was known.
-    pub(super) fn forget_part(&mut self, part: u32) {
-        self.parts.iter_mut().for_each(|parts| parts.forget_name(part));
-    }
-
-    /// Removes its partial file and the records.
-    pub(super) fn remove_own<D: Disk>(&self, disk: &mut D, identity: &Identity) {
-        // Whether they can be removed changes nothing.
-        let _ = match self.entry.part {
-            Some(part) => remove_parts(disk, identity, part.layout.count()),
-            None => remove_partial(disk, identity),
-        };
-    }
-}
-
-/// What opening an object found.
-#[derive(Debug, Default)]
-pub(super) struct Opened {
-    /// Symbols of an earlier receiver, and symbols needed.
-    pub(super) resumed: Option<(u64, u64)>,
-    pub(super) is_unrecorded: bool,
 }
 
 impl<F: DiskFile> Object<F> {
@@ -570,33 +519,6 @@ impl<F: DiskFile> Object<F> {
         let placed = place_bytes(disk, identity, bytes, &self.entry.path, self.entry.attributes);
         match placed {
             // The state is that before the first symbol.
-            Err(error) if is_full(&error) => Err(error),
-            placed => self.placed_or_failed(placed),
-        }
-    }
-
-    /// The next part of the work on a file of parts.
-    fn assemble<D: Disk<File = F>>(
-        &mut self,
-        disk: &mut D,
-        identity: &Identity,
-        settings: ReceptionSettings,
-        room: &mut [u8],
-    ) -> io::Result<Option<ReceptionEvent>> {
-        let Some(parts) = &mut self.parts else { return Ok(None) };
-        if !parts.are_verified() {
-            return Ok(match parts.work(room)? {
-                Worked::More | Worked::Wrong(false) => None,
-                Worked::Wrong(true) => Some(ReceptionEvent::WrongHash { path: self.entry.path.clone() }),
-                Worked::Hopeless => Some(self.fail(ObjectError::Hash)),
-            });
-        }
-        let Some(file) = parts.file() else { return Ok(None) };
-        if let Some(reason) = self.occupied(disk, settings) {
-            return Ok(Some(self.fail(reason)));
-        }
-        match place_parts(disk, identity, &file, &self.entry) {
-            // It is tried again.
             Err(error) if is_full(&error) => Err(error),
             placed => self.placed_or_failed(placed),
         }

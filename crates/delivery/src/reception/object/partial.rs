@@ -8,6 +8,17 @@ use crate::object::{Attempt, DecodeJob, Decoded, SymbolOutcome};
 use crate::packet::PayloadId;
 use crate::placing::Partial;
 
+/// How much is hashed at a time while packets arrive: as long as a receive buffer lasts many times over.
+pub(super) const AHEAD: usize = 256 << 10;
+
+/// What opening an object found.
+#[derive(Debug, Default)]
+pub(in crate::reception) struct Opened {
+    /// Symbols of an earlier receiver, and symbols needed.
+    pub(in crate::reception) resumed: Option<(u64, u64)>,
+    pub(in crate::reception) is_unrecorded: bool,
+}
+
 impl<F: DiskFile> Partial<F> {
     /// Inserts a symbol.
     pub(super) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {

@@ -6,7 +6,7 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 
 use super::wrong::Wrong;
-use super::{AHEAD, Opened};
+use super::partial::{AHEAD, Opened};
 use crate::disk::{Disk, DiskFile};
 use crate::journal::Identity;
 use crate::object::{

@@ -131,7 +131,10 @@ impl Order {
         self.file.read_exact_at(data.get_mut(..length).unwrap_or_default(), self.start + start)?;
         let encoder = BlockEncoder::new(self.oti, block, &data).ok_or(io::ErrorKind::InvalidData)?;
         let encoder = Arc::new(encoder);
-        lock(encoders).insert(self.block, &encoder);
+        // That of a turn is not needed again before all other blocks had theirs, and another takes its memory by then.
+        if self.until.is_none() {
+            lock(encoders).insert(self.block, &encoder);
+        }
         Ok(encoder)
     }
 }
