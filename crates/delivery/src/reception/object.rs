@@ -21,8 +21,8 @@ use crate::journal::Identity;
 use crate::memory::MemoryFile;
 use crate::object::{AssemblyCounters, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, Sha256, Toi};
 use crate::placing::{
-    Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_unpacked,
-    remove_partial, unpacked_name,
+    Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_unpacked, remove_partial,
+    unpacked_name,
 };
 use partial::{AHEAD, Opened};
 use parts::Parts;

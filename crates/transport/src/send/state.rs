@@ -231,7 +231,8 @@ fn end(body: &str, lines: usize) -> String {
 
 /// There are thousands of hashes in a state of long files that are signed.
 fn hex(bytes: &[u8]) -> String {
-    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
+    let digits =
+        |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
     bytes.iter().flat_map(digits).collect()
 }
 

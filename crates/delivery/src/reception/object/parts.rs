@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 
-use super::wrong::Wrong;
 use super::partial::{AHEAD, Opened};
+use super::wrong::Wrong;
 use crate::disk::{Disk, DiskFile};
 use crate::journal::Identity;
 use crate::object::{
