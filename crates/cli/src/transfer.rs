@@ -18,7 +18,9 @@ use layercast_delivery::session::{PACKET_BYTES, Session};
 use layercast_protocols::registry;
 use layercast_transport::host::Interface;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
-use layercast_transport::send::{self, Ends, SendEvent, SendOptions, SendProgress, Sent, Stopped};
+use layercast_transport::send::{
+    self, Ends, PART_SYMBOLS, SendEvent, SendOptions, SendProgress, Sent, Stopped,
+};
 use layercast_transport::{Error, Notice, set_options};
 
 use crate::commands::Failure;
@@ -154,6 +156,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         encrypts: arguments.encrypt,
         follow: arguments.follow,
         packs: !arguments.no_packages,
+        longest_part: PART_SYMBOLS,
         state: arguments.state.clone(),
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),

@@ -55,6 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         path: "file".into(),
         file,
         leaves: Arc::default(),
+        parts: None,
         members: Arc::default(),
         attributes: Attributes::default(),
     };

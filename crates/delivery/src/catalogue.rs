@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::disk::Attributes;
 use crate::object::{
-    Coding, Content, Entry, Instance, NameError, OtiError, Sha256, TABLE_MAX, Toi, compressed, safe_path,
+    Coding, Content, Entry, FilePart, Instance, NameError, OtiError, PARTS_MAX, Parts, Sha256, TABLE_MAX,
+    Toi, compressed, safe_path,
 };
 use crate::signed_table::TableSigner;
 use homes::{Home, Homes};
@@ -20,11 +21,13 @@ const ENTRIES: usize = 64;
 pub struct Item {
     /// Its path at the receivers.
     pub path: String,
-    /// Length and hash of a file; none for a folder.
+    /// Length and hash of a file, of one of parts that of [`Hashes::whole`](crate::object::Hashes::whole); none for a folder.
     pub file: Option<(u64, Sha256)>,
     /// The hashes of its source blocks ([`BlockHasher`](crate::object::BlockHasher)), if the table is signed and
     /// there are several; else empty.
     pub leaves: Arc<[Sha256]>,
+    /// Its parts, if it is too long for one object ([`FileHasher`](crate::object::FileHasher)).
+    pub parts: Option<Arc<Parts>>,
     /// The paths of its files, if it is a package ([`Head`](crate::package::Head)); else empty.
     pub members: Arc<[String]>,
     /// Permissions and times.
@@ -141,8 +144,10 @@ pub struct TableSettings {
 /// What a change added and removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Numbers of new objects.
+    /// Numbers of new objects. Those of a file of parts follow each other.
     pub added: Vec<u32>,
+    /// The place of the item of each of them.
+    pub items: Vec<usize>,
     /// Numbers of objects that are no longer sent.
     pub removed: Vec<u32>,
     /// How many of the instances, the last ones, are new: all of them, if the log was started again.
@@ -209,15 +214,15 @@ impl Catalogue {
         for path in removed {
             match self.homes.free(path) {
                 None => {}
-                Some(Home::Object(toi)) => {
-                    gone.push(Gone::Object(toi));
-                    self.forget(toi, &mut change);
+                Some(Home::Object(tois)) => {
+                    gone.extend(tois.clone().map(Gone::Object));
+                    self.forget(tois, &mut change);
                 }
                 Some(Home::Package(toi)) => gone.push(Gone::File(toi, path.clone())),
                 Some(Home::LastOf(toi)) => {
                     gone.push(Gone::File(toi, path.clone()));
                     gone.push(Gone::Object(toi));
-                    self.forget(toi, &mut change);
+                    self.forget([toi], &mut change);
                 }
             }
         }
@@ -228,21 +233,30 @@ impl Catalogue {
             }
             match self.homes.free(path) {
                 // Receivers know from its path that an object is replaced: they keep the file until the new one is there.
-                Some(Home::Object(toi)) => self.forget(toi, &mut change),
+                Some(Home::Object(tois)) => self.forget(tois, &mut change),
                 Some(Home::LastOf(toi)) => {
                     gone.push(Gone::Object(toi));
-                    self.forget(toi, &mut change);
+                    self.forget([toi], &mut change);
                 }
                 Some(Home::Package(_)) | None => {}
             }
         }
         // What is removed and sent again is replaced.
         gone.retain(|gone| !matches!(gone, Gone::File(_, path) if new.contains(path.as_str())));
-        for item in items {
-            let (toi, entry) = self.entry(item)?;
-            change.added.push(toi);
-            self.homes.put(toi, &entry.path, &item.members);
-            self.objects.insert(toi, entry);
+        for (place, item) in items.iter().enumerate() {
+            // Those of a file of parts follow each other.
+            if self.next_toi.checked_add(PARTS_MAX).is_none() {
+                self.next_toi = 1;
+            }
+            let first = self.next_toi;
+            let entries = self.entries(item)?;
+            self.homes.put(first, entries.len() as u32, &item.path, &item.members);
+            for entry in entries {
+                change.added.push(self.next_toi);
+                change.items.push(place);
+                self.objects.insert(self.next_toi, entry);
+                self.next_toi += 1;
+            }
         }
         let is_file =
             |toi| self.objects.get(&toi).is_some_and(|entry| matches!(entry.content, Content::File { .. }));
@@ -265,9 +279,11 @@ impl Catalogue {
         Ok(change)
     }
 
-    fn forget(&mut self, toi: u32, change: &mut Change) {
-        self.objects.remove(&toi);
-        change.removed.push(toi);
+    fn forget(&mut self, tois: impl IntoIterator<Item = u32>, change: &mut Change) {
+        for toi in tois {
+            self.objects.remove(&toi);
+            change.removed.push(toi);
+        }
     }
 
     /// The instances that are sent, in order.
@@ -285,42 +301,54 @@ impl Catalogue {
         self.objects.iter().map(|(&toi, entry)| (toi, entry))
     }
 
+    /// The numbers of all parts of the file of which an object is one; its own if it is none.
+    pub fn parts(&self, toi: u32) -> core::ops::Range<u32> {
+        let part = self.objects.get(&toi).and_then(|entry| entry.part);
+        let (first, count) = part.map_or((toi, 1), |part| (toi - part.number.min(toi), part.layout.count()));
+        first..first.saturating_add(count)
+    }
+
     /// How many files and empty folders receivers get.
     pub fn files(&self) -> usize {
         self.homes.paths()
     }
 
-    /// The number of the object at a path: its own, or that of a package.
+    /// The number of the object at a path: its own, that of the first part of a file, or that of a package.
     pub fn toi(&self, path: &str) -> Option<u32> {
         self.homes.toi(path)
     }
 
-    fn entry(&mut self, item: &Item) -> Result<(u32, Entry), CatalogueError> {
-        let path = item.path.clone();
+    /// The objects of an item: one, or the parts of a file. Their numbers follow each other from the next one on.
+    fn entries(&self, item: &Item) -> Result<Vec<Entry>, CatalogueError> {
         for path in item.paths() {
             safe_path(path).map_err(|reason| CatalogueError::Name { path: path.to_owned(), reason })?;
         }
-        let content = match item.file {
-            None => Content::Folder,
-            Some((length, sha256)) => {
-                let coding = Coding::plan(length, self.settings.symbol)
-                    .map_err(|reason| CatalogueError::Length { path: path.clone(), reason })?;
-                Content::File { coding, sha256: Some(sha256) }
-            }
+        let file = |(length, sha256)| {
+            let coding = Coding::plan(length, self.settings.symbol)
+                .map_err(|reason| CatalogueError::Length { path: item.path.clone(), reason })?;
+            Ok(Content::File { coding, sha256: Some(sha256) })
         };
-        let toi = self.next_toi;
-        self.next_toi = self.next_toi.checked_add(1).unwrap_or(1);
-        let entry = Entry {
+        let entry = |toi: u32, content, leaves: &Arc<[Sha256]>, part| Entry {
             toi: toi.into(),
-            path,
+            path: item.path.clone(),
             content,
-            leaves: Arc::clone(&item.leaves),
+            leaves: Arc::clone(leaves),
             package: u32::try_from(item.members.len()).ok().filter(|&files| files > 0),
+            part,
             attributes: item.attributes,
             compressed: None,
             md5: None,
         };
-        Ok((toi, entry))
+        let (Some((_, sha256)), Some(parts)) = (item.file, &item.parts) else {
+            let content = item.file.map_or(Ok(Content::Folder), file)?;
+            return Ok(vec![entry(self.next_toi, content, &item.leaves, None)]);
+        };
+        let each = (0..PARTS_MAX).zip(&parts.each).map(|(number, hashes)| {
+            let part = FilePart { layout: parts.layout, number, sha256 };
+            let (_, length) = parts.layout.range(number).unwrap_or_default();
+            Ok(entry(self.next_toi + number, file((length, hashes.sha256))?, &hashes.leaves, Some(part)))
+        });
+        each.collect()
     }
 
     /// Appends instances with these objects and removals and returns how many; at least one, so that a change of the
@@ -411,6 +439,7 @@ mod tests {
             path: path.into(),
             file: Some((2000, [1; 32])),
             leaves: Arc::default(),
+            parts: None,
             members: Arc::default(),
             attributes: Attributes::default(),
         }

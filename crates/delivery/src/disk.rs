@@ -2,6 +2,7 @@
 //! fails on purpose.
 
 use std::io::{self, IoSlice};
+use std::sync::Arc;
 
 /// An open file.
 pub trait DiskFile {
@@ -47,6 +48,55 @@ pub trait DiskFile {
     /// # Errors
     /// The disk's error.
     fn sync(&self) -> io::Result<()>;
+}
+
+/// A part of an open file, which others have parts of too.
+#[derive(Debug)]
+pub struct Region<F> {
+    file: Arc<F>,
+    start: u64,
+    length: u64,
+}
+
+impl<F> Region<F> {
+    /// A part of a file that is so long already.
+    pub fn new(file: Arc<F>, start: u64, length: u64) -> Region<F> {
+        Region { file, start, length }
+    }
+
+    /// Where a part of it is in the file; an error if it would be outside of it.
+    fn place(&self, start: u64, length: usize) -> io::Result<u64> {
+        let end = start.checked_add(length as u64).filter(|&end| end <= self.length);
+        end.and_then(|_| self.start.checked_add(start)).ok_or(io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+impl<F: DiskFile> DiskFile for Region<F> {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.length)
+    }
+
+    /// It stays as long as it is.
+    fn set_length(&self, length: u64) -> io::Result<()> {
+        if length == self.length { Ok(()) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+
+    fn read_at(&self, start: u64, room: &mut [u8]) -> io::Result<()> {
+        self.file.read_at(self.place(start, room.len())?, room)
+    }
+
+    fn write_at(&self, start: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_at(self.place(start, bytes.len())?, bytes)
+    }
+
+    fn write_parts_at(&self, start: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        let length = parts.iter().map(|part| part.len()).sum();
+        self.file.write_parts_at(self.place(start, length)?, parts)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
 }
 
 /// What a path leads to.

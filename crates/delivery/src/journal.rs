@@ -56,6 +56,12 @@ impl<F: DiskFile> Journal<F> {
         file.read_at(0, &mut found).is_ok() && found == header(identity)
     }
 
+    /// How many symbols a record may have, by its length.
+    pub fn held_at_most(file: &F) -> u64 {
+        let records = file.length().unwrap_or(0).saturating_sub(HEADER as u64);
+        records / (5 + CHECKSUM as u64)
+    }
+
     /// An empty record in place of whatever the file held.
     ///
     /// # Errors

@@ -275,6 +275,7 @@ mod tests {
                 path: format!("file-{n}"),
                 file: Some((1, [n as u8; 32])),
                 leaves: Arc::default(),
+                parts: None,
                 members: Arc::default(),
                 attributes: Attributes::default(),
             })

@@ -6,7 +6,7 @@ use std::io;
 use std::rc::Rc;
 
 use crate::disk::{Attributes, Disk, DiskFile, Found};
-use crate::object::{BlockEncoder, Coding, Oti, SymbolPlace, folders_above};
+use crate::object::{BlockEncoder, Coding, Content, Entry, Oti, SymbolPlace, folders_above};
 use crate::packet::PayloadId;
 use crate::sender::Symbols;
 
@@ -183,6 +183,14 @@ impl MemoryObjects {
     /// Adds an object.
     pub fn add(&mut self, toi: u32, coding: Coding, bytes: Vec<u8>) {
         self.objects.insert(toi, (coding, bytes));
+    }
+
+    /// Adds an object of a catalogue, which is a file or a part of it.
+    pub fn add_entry(&mut self, toi: u32, entry: &Entry, file: &[u8]) {
+        let Content::File { coding, .. } = entry.content else { return };
+        let start = entry.part.map_or(0, |part| part.offset() as usize);
+        let own = file.get(start..start + entry.own_length() as usize).unwrap_or_default();
+        self.add(toi, coding, own.to_vec());
     }
 }
 

@@ -19,6 +19,7 @@ mod instance;
 mod instance_file;
 mod names;
 mod oti;
+mod parts;
 mod plain;
 mod reassembly;
 mod table;
@@ -34,7 +35,11 @@ pub use entry::{Compressed, Content, Entry, TableError, Toi};
 pub use hash::{Digests, Hasher, Md5};
 pub use instance::Instance;
 pub use names::{NameError, PATH_MAX, folders_above, safe_path};
-pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError};
+pub use oti::{MAX_BLOCK_SYMBOLS, Oti, OtiError, PART_SYMBOLS};
+pub use parts::{
+    Cut, FileHasher, FilePart, Hashes, Layout, ObjectHashes, PARTS_MAX, Parts, PartsError, hashes_of,
+    whole_hash,
+};
 pub use plain::PlainAssembly;
 pub use reassembly::Reassembly;
 pub use table::{FOREIGN_TABLE_MAX, TABLE_MAX, compressed, decompressed, table_fti};

@@ -1,13 +1,16 @@
 //! Where an object is on the disk: first among the receiver's own files, then at its path.
 
 use std::io;
+use std::sync::Arc;
 
 use sha2::Digest as _;
 
-use crate::disk::{Attributes, Disk, DiskFile as _, Found};
+use crate::disk::{Attributes, Disk, DiskFile, Found, Region};
 use crate::journal::{Identity, Journal};
 use crate::memory::MemoryFile;
-use crate::object::{BlockHashes, Coding, Content, Digests, Entry, Hasher, Reassembly, folders_above};
+use crate::object::{
+    BlockHashes, Coding, Content, Digests, Entry, FilePart, Hasher, Reassembly, folders_above,
+};
 
 /// The folder of partial files and their records, in the folder of received files. No object's path leads there, since
 /// its first part is hidden.
@@ -15,11 +18,32 @@ pub const OWN_FOLDER: &str = ".layercast";
 /// Objects up to this length are kept in memory until they are complete (CHOICE).
 pub const SHORT: u64 = 1 << 16;
 
-/// What an object is, whatever its number.
+/// What comes in the place of a FEC encoding in the identity of a file of parts.
+const PARTS: [u8; 1] = [255];
+
+/// What a file is, whatever the numbers of its objects.
 pub fn identity(entry: &Entry) -> Identity {
+    let (Some(FilePart { layout, sha256, .. }), Content::File { coding, .. }) = (entry.part, entry.content)
+    else {
+        return own_identity(entry);
+    };
     let mut hasher = sha2::Sha256::new();
     hasher.update((entry.path.len() as u64).to_be_bytes());
     hasher.update(&entry.path);
+    hasher.update(PARTS);
+    for number in [layout.length(), layout.part(), coding.symbol_size() as u64] {
+        hasher.update(number.to_be_bytes());
+    }
+    hasher.update(sha256);
+    hasher.finalize().into()
+}
+
+/// What an object is, whatever its number. It differs from that of the file only if it is a part of one.
+pub fn own_identity(entry: &Entry) -> Identity {
+    let mut hasher = sha2::Sha256::new();
+    let name = entry.location();
+    hasher.update((name.len() as u64).to_be_bytes());
+    hasher.update(name);
     if let Content::File { coding, sha256 } = entry.content {
         hasher.update([coding.encoding_id()]);
         hasher.update(coding.length().to_be_bytes());
@@ -43,6 +67,12 @@ pub fn own_names(identity: &Identity) -> (String, String) {
     (format!("{OWN_FOLDER}/{name}.partial"), format!("{OWN_FOLDER}/{name}.symbols"))
 }
 
+/// The name of the record of a part of a file.
+pub fn part_record(identity: &Identity, number: u32) -> String {
+    let (partial, _) = own_names(identity);
+    partial.replace(".partial", &format!(".{number}.symbols"))
+}
+
 /// The name of the file that a compressed object is decompressed into.
 pub fn unpacked_name(identity: &Identity) -> String {
     let (partial, _) = own_names(identity);
@@ -61,13 +91,13 @@ pub fn member_name(identity: &Identity, slot: usize) -> String {
     partial.replace(".partial", &format!(".file{slot}"))
 }
 
-/// A long object that is not complete yet.
+/// A long object that is not complete yet, in a partial file of its own or in that of the file that it is a part of.
 #[derive(Debug)]
 pub struct Partial<F> {
     /// Its symbols.
     pub coding: Coding,
     /// The reassembly into the partial file.
-    pub reassembly: Reassembly<F>,
+    pub reassembly: Reassembly<Region<F>>,
     /// None where the record cannot be written.
     pub journal: Option<Journal<F>>,
     /// How many symbols were there already.
@@ -99,12 +129,107 @@ pub fn open_partial<D: Disk>(
             return Err(error);
         }
     }
-    let mut reassembly = Reassembly::new(coding, file, hashes);
+    let region = Region::new(Arc::new(file), 0, coding.length());
+    Ok(go_on(Reassembly::new(coding, region, hashes), coding, identity, is_same, record))
+}
+
+/// Continues with what a record says, if it is that of this object.
+fn go_on<F: DiskFile>(
+    mut reassembly: Reassembly<Region<F>>,
+    coding: Coding,
+    identity: &Identity,
+    is_same: bool,
+    record: io::Result<F>,
+) -> Partial<F> {
     let journal = record.and_then(|record| {
         if is_same { Journal::resume(record, &mut reassembly) } else { Journal::create(record, identity) }
     });
     let (_, resumed) = reassembly.symbols();
-    Ok(Partial { coding, reassembly, journal: journal.ok(), resumed })
+    Partial { coding, reassembly, journal: journal.ok(), resumed }
+}
+
+/// Opens the partial file of a file of so many parts. If it is not what an earlier receiver left, the records of its parts are
+/// removed.
+///
+/// # Errors
+/// As [`open_partial`].
+pub fn open_whole<D: Disk>(
+    disk: &mut D,
+    identity: &Identity,
+    length: u64,
+    count: u32,
+) -> io::Result<D::File> {
+    disk.create_folder(OWN_FOLDER)?;
+    let (partial, _) = own_names(identity);
+    let file = disk.open(&partial)?;
+    if file.length()? == length {
+        return Ok(file);
+    }
+    // Before the file has its length: who is killed meanwhile must not leave records of what is not there.
+    file.set_length(0)?;
+    for number in 0..count {
+        disk.remove(&part_record(identity, number))?;
+    }
+    if let Err(error) = file.set_length(length) {
+        let _ = file.set_length(0);
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// Opens a part of a file, whose partial file is open, and continues with what the part's record says.
+pub fn open_part<D: Disk>(
+    disk: &mut D,
+    identity: &Identity,
+    file: &Arc<D::File>,
+    entry: &Entry,
+    hashes: BlockHashes,
+) -> Option<Partial<D::File>> {
+    let (Some(part), Content::File { coding, .. }) = (entry.part, entry.content) else { return None };
+    let own = own_identity(entry);
+    let record = disk.open(&part_record(identity, part.number));
+    let is_same = record.as_ref().is_ok_and(|record| Journal::describes(record, &own));
+    let region = Region::new(Arc::clone(file), part.offset(), coding.length());
+    Some(go_on(Reassembly::new(coding, region, hashes), coding, &own, is_same, record))
+}
+
+/// How many symbols of a part the partial file has, at most, by the length of the part's record.
+pub fn held_of_part<D: Disk>(disk: &mut D, identity: &Identity, entry: &Entry) -> u64 {
+    let (Some(part), Content::File { coding, .. }) = (entry.part, entry.content) else { return 0 };
+    let record = disk.read(&part_record(identity, part.number));
+    let record = record.ok().filter(|record| Journal::describes(record, &own_identity(entry)));
+    record.map_or(0, |record| Journal::held_at_most(&record).min(coding.symbols()))
+}
+
+/// Removes the partial file of a file of so many parts, and their records.
+///
+/// # Errors
+/// The disk's error.
+pub fn remove_parts<D: Disk>(disk: &mut D, identity: &Identity, count: u32) -> io::Result<()> {
+    for number in 0..count {
+        disk.remove(&part_record(identity, number))?;
+    }
+    let (partial, _) = own_names(identity);
+    disk.remove(&partial)
+}
+
+/// Moves a file whose parts are complete to its path.
+///
+/// # Errors
+/// As [`place`].
+pub fn place_parts<D: Disk>(
+    disk: &mut D,
+    identity: &Identity,
+    file: &D::File,
+    entry: &Entry,
+) -> io::Result<()> {
+    let (partial, _) = own_names(identity);
+    move_to(disk, &partial, file, &entry.path, entry.attributes)?;
+    // Without their file records are of no use; whether they can be removed changes nothing.
+    for number in 0..entry.part.map_or(0, |part| part.layout.count()) {
+        let _ = disk.remove(&part_record(identity, number));
+    }
+    Ok(())
 }
 
 /// Removes the partial file of an object and its record.
@@ -125,7 +250,7 @@ pub fn remove_partial<D: Disk>(disk: &mut D, identity: &Identity) -> io::Result<
 pub fn place<D: Disk>(
     disk: &mut D,
     identity: &Identity,
-    file: &D::File,
+    file: &impl DiskFile,
     path: &str,
     attributes: Attributes,
 ) -> io::Result<()> {
@@ -156,7 +281,7 @@ pub fn place_unpacked<D: Disk>(
 fn move_to<D: Disk>(
     disk: &mut D,
     from: &str,
-    file: &D::File,
+    file: &impl DiskFile,
     path: &str,
     attributes: Attributes,
 ) -> io::Result<()> {
@@ -213,7 +338,16 @@ pub struct Hashing {
 impl Hashing {
     /// The hashes that an object needs.
     pub fn of(entry: &Entry) -> Hashing {
-        Hashing { hasher: Hasher::new(entry.md5.is_some()), done: 0 }
+        let hasher = match entry.part {
+            Some(part) => Hasher::by_parts(part.layout),
+            None => Hasher::new(entry.md5.is_some()),
+        };
+        Hashing { hasher, done: 0 }
+    }
+
+    /// That of a part of a file.
+    pub fn of_part() -> Hashing {
+        Hashing { hasher: Hasher::new(false), done: 0 }
     }
 
     /// Reads up to `room.len()` further bytes of a file of this length. The hashes when all is read.

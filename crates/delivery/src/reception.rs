@@ -5,32 +5,35 @@
 
 mod batch;
 mod decoding;
+mod entries;
 mod event;
 mod extraction;
 mod members;
 mod object;
 mod paths;
+mod records;
 mod unpacking;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 
-use crate::disk::{Disk, Found};
+use crate::disk::Disk;
 use crate::journal::Identity;
 use crate::listing::{InstanceError, Listing};
 use crate::object::{
-    AssemblyCounters, Content, Entry, FOREIGN_TABLE_MAX, Instance, SymbolOutcome, TOI_TABLE, Toi, safe_path,
+    AssemblyCounters, FOREIGN_TABLE_MAX, Instance, SymbolOutcome, TOI_TABLE, Toi, safe_path,
 };
 use crate::packet::PayloadId;
 use crate::part::Part;
 use crate::placed::Placed;
-use crate::placing::{OWN_FOLDER, identity, index_name, remove_partial, unpacked_name};
+use crate::placing::OWN_FOLDER;
 use crate::security::keys::PublicKey;
 use object::Object;
 use paths::Named;
+use records::Records;
 
-pub use decoding::Decoders;
+pub use decoding::{Decoders, JobOf};
 pub use event::{DiskError, ObjectError, ReceptionEvent, ReceptionProgress, ReceptionSettings};
 
 /// The maximum number of objects, and of bytes in their paths.
@@ -51,8 +54,10 @@ pub struct Reception<D: Disk> {
     keys: Arc<[PublicKey]>,
     listing: Listing,
     objects: BTreeMap<Identity, Object<D::File>>,
-    /// The object of each number, and the instance that named it.
+    /// The object of each number; of a file of parts one number.
     tois: BTreeMap<Toi, Identity>,
+    /// The file of each number of a part, and which part that is.
+    parts: BTreeMap<Toi, (Identity, u32)>,
     /// The newest object of each path. One that was removed stays here, so that instances from before, which may come
     /// later, do not bring back what it had replaced.
     paths: BTreeMap<String, Named>,
@@ -75,6 +80,7 @@ pub struct Reception<D: Disk> {
     /// An object that lacked packets when it was last looked for one: as a rule it still does.
     lacking: Option<Identity>,
     in_memory: u64,
+    records: Records,
     wants_completions: bool,
     counters: AssemblyCounters,
     events: Vec<ReceptionEvent>,
@@ -100,6 +106,7 @@ impl<D: Disk> Reception<D> {
             keys,
             objects: BTreeMap::new(),
             tois: BTreeMap::new(),
+            parts: BTreeMap::new(),
             paths: BTreeMap::new(),
             path_bytes: 0,
             last_at: BTreeMap::new(),
@@ -112,6 +119,7 @@ impl<D: Disk> Reception<D> {
             busy: VecDeque::new(),
             lacking: None,
             in_memory: 0,
+            records: Records::default(),
             wants_completions: false,
             counters: AssemblyCounters::default(),
             events: Vec::new(),
@@ -131,6 +139,7 @@ impl<D: Disk> Reception<D> {
     pub fn follow(&mut self) {
         self.listing.restart();
         self.tois.clear();
+        self.parts.clear();
         self.paths.clear();
         self.path_bytes = 0;
         self.removed.clear();
@@ -184,143 +193,6 @@ impl<D: Disk> Reception<D> {
         }
     }
 
-    fn instance(&mut self, number: u32, instance: Instance) -> Result<(), DiskError> {
-        self.wants_completions |= instance.wants_completions;
-        for (toi, path) in instance.removed_files {
-            self.remove_member(toi, path, number)?;
-        }
-        for toi in instance.removed {
-            if self.removed.len() < OBJECTS_MAX {
-                self.removed.insert(toi, number);
-            }
-            self.remove(toi, number)?;
-        }
-        for entry in instance.entries {
-            self.entry(number, entry)?;
-        }
-        Ok(())
-    }
-
-    fn entry(&mut self, number: u32, entry: Entry) -> Result<(), DiskError> {
-        if let Some(named) = self.paths.get(&entry.path) {
-            // A log that was started again names the same objects.
-            if named.toi == entry.toi || named.is_newer_than(entry.toi, number) {
-                return Ok(());
-            }
-            self.supersede(&entry.path);
-        }
-        if self.tois.len() >= OBJECTS_MAX || self.path_bytes + entry.path.len() > PATHS_MAX {
-            return Ok(());
-        }
-        if let Some(&removed_by) = self.removed.get(&entry.toi) {
-            self.note_path(entry.path, entry.toi, removed_by);
-            return Ok(());
-        }
-        let identity = identity(&entry);
-        // What another content of this path was, also in an earlier session, is over: the file may be another by now.
-        if let Some(other) = self.last_at.insert(entry.path.clone(), identity)
-            && other != identity
-        {
-            self.drop_object(other);
-        }
-        self.note_path(entry.path.clone(), entry.toi, number);
-        self.tois.insert(entry.toi, identity);
-        let (toi, is_package) = (entry.toi, entry.package.is_some());
-        if !self.objects.contains_key(&identity) {
-            let object = self.new_object(entry, &identity);
-            let is_busy = object.is_busy();
-            self.objects.insert(identity, object);
-            if is_busy {
-                self.busy.push_back(identity);
-            }
-        }
-        if is_package && let Some(object) = self.objects.get_mut(&identity) {
-            object.name(toi, number);
-            self.adopt(&identity);
-        }
-        Ok(())
-    }
-
-    /// What is to be done about an object, by what is at its path.
-    fn new_object(&mut self, entry: Entry, identity: &Identity) -> Object<D::File> {
-        let verifies = !self.keys.is_empty();
-        // Where its files go is not known yet, and it is at no path itself.
-        if entry.package.is_some() && matches!(entry.content, Content::File { .. }) {
-            return Object::package(&mut self.disk, identity, entry, verifies);
-        }
-        if let Err(reason) = safe_path(&entry.path) {
-            return self.failed(entry, ObjectError::Name(reason));
-        }
-        let found = match self.disk.look(&entry.path) {
-            Ok(found) => found,
-            // Something in the path is not a folder, or may not be read.
-            Err(error) => return self.failed(entry, ObjectError::of(&error)),
-        };
-        match (entry.content, found) {
-            (Content::Folder, Found::Nothing | Found::Folder) | (Content::File { .. }, Found::Nothing) => {
-                Object::waiting(entry, verifies)
-            }
-            (Content::Unsupported(reason), _) => self.failed(entry, ObjectError::Table(reason)),
-            (Content::File { .. }, Found::File(length)) if may_be(&entry, length) => {
-                match self.disk.read(&entry.path) {
-                    Ok(file) => Object::comparing(entry, file, verifies),
-                    Err(_) if self.settings.replace => Object::waiting(entry, verifies),
-                    Err(error) => self.failed(entry, ObjectError::of(&error)),
-                }
-            }
-            (Content::File { .. }, Found::File(_)) if self.settings.replace => {
-                Object::waiting(entry, verifies)
-            }
-            (Content::File { .. }, Found::File(_)) => self.failed(entry, ObjectError::Exists),
-            (_, _) => self.failed(entry, ObjectError::InTheWay),
-        }
-    }
-
-    fn failed(&mut self, entry: Entry, reason: ObjectError) -> Object<D::File> {
-        self.say(ReceptionEvent::Failed { path: entry.path.clone(), reason });
-        Object::failed(entry, reason)
-    }
-
-    /// An object that another one replaces, or that was removed, is no longer wanted.
-    fn forget(&mut self, toi: Toi) -> Option<Entry> {
-        let identity = self.tois.remove(&toi)?;
-        let entry = self.drop_object(identity)?;
-        self.paths.remove(&entry.path);
-        self.path_bytes -= entry.path.len().min(self.path_bytes);
-        Some(entry)
-    }
-
-    fn drop_object(&mut self, identity: Identity) -> Option<Entry> {
-        let object = self.objects.remove(&identity)?;
-        self.in_memory -= object.memory().min(self.in_memory);
-        self.busy.retain(|busy| *busy != identity);
-        if object.has_partial() {
-            let _ = remove_partial(&mut self.disk, &identity);
-        }
-        if object.is_unpacking() {
-            let _ = self.disk.remove(&unpacked_name(&identity));
-        }
-        if object.is_extracting() {
-            extraction::clean(&mut self.disk, &identity);
-        }
-        Some(object.into_entry())
-    }
-
-    fn remove(&mut self, toi: Toi, number: u32) -> Result<(), DiskError> {
-        let Some(entry) = self.forget(toi) else { return Ok(()) };
-        self.note_path(entry.path.clone(), toi, number);
-        if entry.package.is_some() {
-            // Its files are removed one by one, or are in newer objects.
-            let _ = self.disk.remove(&index_name(&identity(&entry)));
-            return Ok(());
-        }
-        if self.settings.mirror && matches!(entry.content, Content::File { .. }) {
-            self.remove_file(&entry.path)?;
-        }
-        self.say(ReceptionEvent::Removed { path: entry.path });
-        Ok(())
-    }
-
     /// Removes a file, if it is one of the receiver's. Whether it did.
     fn remove_file(&mut self, path: &str) -> Result<bool, DiskError> {
         if safe_path(path).is_err() || !self.open_record()?.contains(path) {
@@ -369,7 +241,7 @@ impl<D: Disk> Reception<D> {
 
     fn symbol(&mut self, part: &Part, payload: &[u8]) -> Result<bool, DiskError> {
         let Ok((id, symbol)) = PayloadId::split(payload) else { return Ok(false) };
-        self.insert(part.toi, part.codepoint, |object| object.insert(id, symbol).map(Some))
+        self.insert(part.toi, part.codepoint, |object, part| object.insert(part, id, symbol).map(Some))
             .map(|outcome| outcome.is_some())
     }
 
@@ -379,17 +251,17 @@ impl<D: Disk> Reception<D> {
         &mut self,
         toi: Toi,
         codepoint: u8,
-        insert: impl FnOnce(&mut Object<D::File>) -> io::Result<Option<SymbolOutcome>>,
+        insert: impl FnOnce(&mut Object<D::File>, u32) -> io::Result<Option<SymbolOutcome>>,
     ) -> Result<Option<SymbolOutcome>, DiskError> {
-        let Some(identity) = self.tois.get(&toi).copied() else { return Ok(None) };
+        let Some((identity, part)) = self.object_of(toi) else { return Ok(None) };
         let Some(object) = self.objects.get_mut(&identity) else { return Ok(None) };
-        if !object.takes(codepoint) {
+        if !object.takes(part, codepoint) {
             return Ok(None);
         }
         let failed = |path: &str, source| DiskError { path: path.to_owned(), source };
-        let is_new = object.is_waiting();
-        if is_new {
-            let opened = object.open(&mut self.disk, &identity, &mut self.in_memory);
+        let was_busy = object.is_busy();
+        if object.needs_opening(part) {
+            let opened = object.open(part, &mut self.disk, &identity, &mut self.in_memory);
             let opened = opened.map_err(|source| failed(&object.entry.path, source))?;
             let path = object.entry.path.clone();
             if let Some((held, needed)) = opened.resumed {
@@ -399,14 +271,16 @@ impl<D: Disk> Reception<D> {
                 self.say(ReceptionEvent::NotRecorded { path });
             }
         }
+        self.use_record((identity, part));
         let Some(object) = self.objects.get_mut(&identity) else { return Ok(None) };
-        let was_busy = !is_new && object.is_busy();
-        let outcome = insert(object).map_err(|source| failed(&object.entry.path, source))?;
-        if let Some(outcome) = outcome {
-            self.counters.count(outcome);
-        }
+        let outcome = insert(object, part).map_err(|source| failed(&object.entry.path, source));
+        // What an earlier receiver left may be complete.
         if !was_busy && object.is_busy() {
             self.busy.push_back(identity);
+        }
+        let outcome = outcome?;
+        if let Some(outcome) = outcome {
+            self.counters.count(outcome);
         }
         Ok(outcome)
     }
@@ -587,9 +461,4 @@ impl<D: Disk> Reception<D> {
             self.events.push(event);
         }
     }
-}
-
-/// Whether a file of this length may have the content of an entry, which its hash can show.
-fn may_be(entry: &Entry, length: u64) -> bool {
-    entry.has_hash() && entry.length() == length
 }

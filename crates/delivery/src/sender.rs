@@ -5,7 +5,7 @@ use layercast_core::units::{Channel, Size, Time};
 
 use crate::carousel::{Ahead, BlockWindow, Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
-use crate::object::{Content, FEC_NO_CODE, TOI_TABLE, table_fti};
+use crate::object::{Content, Entry, FEC_NO_CODE, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
 
 /// The extensions that only packets of the table have: EXT_FDT, EXT_CENC, EXT_FTI, a poll and the known demand.
@@ -109,14 +109,15 @@ impl Sender {
         items: &[Item],
         removed: &[String],
         complete: bool,
-        reached: &dyn Fn(&Item) -> Vec<u32>,
+        reached: &dyn Fn(&Entry) -> Vec<u32>,
     ) -> Result<Change, CatalogueError> {
         let change = self.catalogue.change(items, removed, complete)?;
         change.removed.iter().for_each(|&toi| self.carousel.remove(toi));
-        for (toi, item) in change.added.iter().zip(items) {
-            if let Some(Content::File { coding, .. }) = self.catalogue.object(*toi).map(|entry| entry.content)
+        for toi in &change.added {
+            if let Some(entry) = self.catalogue.object(*toi)
+                && let Content::File { coding, .. } = entry.content
             {
-                self.carousel.add(*toi, coding, &reached(item));
+                self.carousel.add(*toi, coding, &reached(entry));
             }
         }
         let parts =

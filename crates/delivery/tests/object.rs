@@ -5,8 +5,9 @@
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryFile;
 use layercast_delivery::object::{
-    BlockHashes, Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, Instance,
-    MAX_BLOCK_SYMBOLS, Oti, OtiError, Reassembly, TABLE_MAX, TableError, compressed, decompressed, table_fti,
+    BlockHashes, Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FilePart, Instance,
+    Layout, MAX_BLOCK_SYMBOLS, Oti, OtiError, Reassembly, TABLE_MAX, TableError, compressed, decompressed,
+    table_fti,
 };
 use layercast_delivery::packet::{Fdt, Fti, PayloadId};
 use layercast_delivery::part::Part;
@@ -45,6 +46,11 @@ fn the_beginning_of_a_file_is_known_to_be_complete_when_its_first_blocks_are() {
     assert_eq!(reassembly.prefix(), 0);
 }
 
+/// The second of three parts.
+fn part() -> FilePart {
+    FilePart { layout: Layout::new(250_000, 100_000).unwrap(), number: 1, sha256: [0xcd; 32] }
+}
+
 fn instance(path: &str) -> Instance {
     let file = |toi, length| Entry {
         toi,
@@ -53,6 +59,7 @@ fn instance(path: &str) -> Instance {
         // Two blocks, and one.
         leaves: (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect(),
         package: (toi == 1).then_some(300),
+        part: (toi == 3).then(part),
         attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
         compressed: None,
         md5: None,
@@ -67,12 +74,14 @@ fn instance(path: &str) -> Instance {
         entries: vec![
             file(1, 1_234_567),
             file(2, 5),
+            file(3, 100_000),
             Entry {
                 toi: 4,
                 path: path.to_owned(),
                 content: Content::Folder,
                 leaves: [].into(),
                 package: None,
+                part: None,
                 attributes: Attributes::default(),
                 compressed: None,
                 md5: None,
@@ -97,6 +106,9 @@ fn attributes_have_the_names_of_the_rfc() {
         "FEC-OTI-FEC-Encoding-ID=\"6\"",
         "FEC-OTI-FEC-Encoding-ID=\"0\"",
         "FEC-OTI-Maximum-Source-Block-Length=\"1\"",
+        // A part of a file is a file of its own for them.
+        "Content-Location=\"a%20folder/a%20file3.part-2-of-3\"",
+        "Content-Length=\"100000\"",
     ] {
         assert!(xml.contains(&format!(" {attribute}")), "{attribute} is missing in {xml}");
     }
@@ -104,6 +116,54 @@ fn attributes_have_the_names_of_the_rfc() {
     let short = xml.replacen(" Transfer-Length=\"1234567\"", "", 1);
     assert_ne!(short, xml);
     assert_eq!(Instance::from_xml(short.as_bytes()), Ok(instance("a folder/a file")));
+}
+
+#[test]
+fn parts_of_files_that_contradict_themselves_are_refused_one_by_one() {
+    let genuine = instance("x").to_xml();
+    let of = |from: &str, to: &str| {
+        assert!(genuine.contains(from), "{from}");
+        let read = Instance::from_xml(genuine.replacen(from, to, 1).as_bytes()).unwrap();
+        assert_eq!(read.entries.len(), 4, "the others of the instance can be received");
+        assert_eq!(read.entries[1], instance("x").entries[1]);
+        match read.entries[2].content {
+            Content::Unsupported(reason) => reason.to_string(),
+            content => panic!("{content:?}"),
+        }
+    };
+    let place = "the file delivery table has a part of a file that is not where the lengths want it: parts would overlap, or leave a gap";
+    for (from, to, reason) in [
+        ("lc:Offset=\"100000\"", "lc:Offset=\"99999\"", place),
+        ("lc:Offset=\"100000\"", "lc:Offset=\"18446744073709551615\"", place),
+        ("lc:Length=\"250000\"", "lc:Length=\"300001\"", place),
+        ("lc:Length=\"250000\"", "lc:Length=\"18446744073709551615\"", place),
+        ("lc:Parts=\"3\"", "lc:Parts=\"4\"", place),
+        (
+            "lc:Parts=\"3\"",
+            "lc:Parts=\"4000000000\"",
+            "the file delivery table has a file of 4000000000 parts; there are 2 to 4096",
+        ),
+        ("lc:Part=\"2\"", "lc:Part=\"9\"", "the file delivery table has part 9 of 3 of a file"),
+        ("lc:Part=\"2\"", "lc:Part=\"-1\"", "the file delivery table has no valid Part"),
+        ("lc:Offset=\"100000\"", "", "the file delivery table has no valid Offset"),
+        (
+            "part-2-of-3",
+            "part-1-of-3",
+            "the file delivery table has a part of a file with the name of another part",
+        ),
+        (
+            &format!("lc:Whole=\"{}\"", "cd".repeat(32)),
+            "",
+            "the file delivery table has a part of a file without a hash, its own or that of the file",
+        ),
+        (
+            "lc:Part=\"2\"",
+            "Content-Encoding=\"gzip\" lc:Part=\"2\"",
+            "the file delivery table has a part of a file that is compressed, or a package",
+        ),
+    ] {
+        assert_eq!(of(from, to), reason);
+    }
 }
 
 #[test]

@@ -115,6 +115,7 @@ fn table(mut repr: Repr, payload: &[u8], chaos: &mut Stream) -> Vec<u8> {
             content,
             leaves: [].into(),
             package: None,
+            part: None,
             attributes: Attributes::default(),
             compressed: None,
             md5: None,

@@ -3,6 +3,7 @@
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_delivery::carousel::BlockWindow;
+use layercast_delivery::object::PART_SYMBOLS;
 use layercast_delivery::security::encryption::Salt;
 
 use crate::fault::{Fault, Forgery, Scheduled};
@@ -76,6 +77,10 @@ pub struct Plan {
     pub packs: bool,
     /// When the source's blocks take turns.
     pub block_window: BlockWindow,
+    /// The maximum number of symbols of an object: longer files have parts.
+    pub longest_part: u64,
+    /// The memory of receivers for records of symbols.
+    pub records: u64,
     /// How packets are protected, if they are.
     pub protection: Option<Protection>,
     /// Whether receivers keep their folders in step with the source's.
@@ -157,6 +162,7 @@ impl Plan {
         }
         let packs = pack(&mut Draw(Stream::new(seed, "packages")), &mut changes);
         let own = own(&mut Draw(Stream::new(seed, "mirror")), &changes);
+        let (longest_part, records) = parts(&mut Draw(Stream::new(seed, "parts")));
         let mut faults = faults(&mut draw, receivers.len());
         let mut history = Draw(Stream::new(seed, "history"));
         if history.below(8) == 0 {
@@ -173,6 +179,8 @@ impl Plan {
             is_signed,
             packs,
             block_window: block_window(&mut Draw(Stream::new(seed, "turns"))),
+            longest_part,
+            records,
             protection: protection(&mut Draw(Stream::new(seed, "protection"))),
             is_mirror: own.is_some(),
             own: own.unwrap_or_default(),
@@ -216,6 +224,15 @@ fn block_window(draw: &mut Draw) -> BlockWindow {
     let all_up_to = draw.below(2) * draw.below(500);
     let turn = 1.0 / (1 + draw.below(16)) as f64;
     BlockWindow { all_up_to, turn, lead: (draw.below(2) * draw.below(200)) as u32 }
+}
+
+/// Long files have parts in a third of the plans, and their receivers hold few records in memory in half of these: the maximum
+/// number of symbols of a part, and the memory for records.
+fn parts(draw: &mut Draw) -> (u64, u64) {
+    if draw.below(3) > 0 {
+        return (PART_SYMBOLS, 16 << 20);
+    }
+    (20 + draw.below(200), if draw.below(2) == 0 { 16 << 20 } else { draw.below(3_000) })
 }
 
 fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {

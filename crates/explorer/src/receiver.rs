@@ -113,8 +113,10 @@ impl ReceiverProgram {
         let salt = plan.protection.and_then(|protection| protection.salt);
         let trusted = trusted(plan, source);
         let group = group_key_of(plan, source).map(|key| (key, salt));
+        let mut reception = Reception::trusting(disk, settings, Arc::clone(&trusted));
+        reception.limit_records(plan.records);
         ReceiverProgram {
-            reception: Reception::trusting(disk, settings, Arc::clone(&trusted)),
+            reception,
             search: Search::new(Known::Group(GROUP, None), Arc::clone(&trusted), None),
             others: group.clone().map(|(key, salt)| AnySession::new(key, salt)),
             keys: Keys { trusted, group },

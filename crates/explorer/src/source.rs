@@ -13,7 +13,7 @@ use layercast_core::units::{Size, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::object::{BlockHasher, Coding, Content, Sha256, sha256};
+use layercast_delivery::object::{Content, Cut, Entry, Sha256, hashes_of};
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
 use layercast_delivery::security::protection::{Outgoing, Scheme};
 use layercast_delivery::security::sequence::Sequence;
@@ -56,10 +56,18 @@ pub(crate) fn trusted(plan: &Plan, address: IpAddr) -> Arc<[PublicKey]> {
     plan.is_signed.then(|| key_of(address).public()).into_iter().collect()
 }
 
+/// The name and the hash of an object.
+fn key_of_object(entry: &Entry) -> Option<(String, Sha256)> {
+    match entry.content {
+        Content::File { sha256: Some(sha256), .. } => Some((entry.location(), sha256)),
+        _ => None,
+    }
+}
+
 /// What a source stores so that a later one continues.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Saved {
-    /// The next symbol of each block of each file.
+    /// The next symbol of each block of each object.
     reached: BTreeMap<(String, Sha256), Vec<u32>>,
     /// The highest packet number that may have been used.
     granted: u64,
@@ -71,7 +79,7 @@ pub(crate) struct SourceProgram {
     sender: Sender,
     objects: MemoryObjects,
     packer: Packer,
-    is_signed: bool,
+    cut: Cut,
     protection: Option<Outgoing>,
     pub(crate) session: Session,
     pub(crate) deadline: Option<Time>,
@@ -129,24 +137,12 @@ impl SourceProgram {
             sender,
             objects: MemoryObjects::default(),
             packer: Packer::new(plan),
-            is_signed: plan.is_signed,
+            cut: Cut { symbol: session.symbol_size(), longest: plan.longest_part, is_signed: plan.is_signed },
             protection,
             session,
             deadline: None,
             wishes: Vec::new(),
         })
-    }
-
-    /// The hashes of the blocks of a file that has several.
-    fn leaves(&self, bytes: &[u8]) -> Arc<[Sha256]> {
-        let coding = Coding::plan(bytes.len() as u64, self.session.symbol_size());
-        let Ok(Coding::RaptorQ(oti)) = coding else { return [].into() };
-        if oti.blocks() == 1 {
-            return [].into();
-        }
-        let mut hasher = BlockHasher::new(oti);
-        hasher.update(bytes);
-        hasher.finish().unwrap_or_default()
     }
 
     /// Changes the files.
@@ -157,28 +153,34 @@ impl SourceProgram {
         complete: bool,
         saved: &Saved,
     ) {
-        let item = |(path, bytes): &(String, Vec<u8>)| Item {
-            path: path.clone(),
-            file: Some((bytes.len() as u64, sha256(bytes))),
-            leaves: if self.is_signed { self.leaves(bytes) } else { [].into() },
-            members: Arc::default(),
-            attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
+        let item = |(path, bytes): &(String, Vec<u8>)| {
+            let hashes = hashes_of(bytes, self.cut)?;
+            Some(Item {
+                path: path.clone(),
+                file: Some((bytes.len() as u64, hashes.whole.sha256)),
+                leaves: hashes.whole.leaves,
+                parts: hashes.parts,
+                members: Arc::default(),
+                attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
+            })
         };
-        let items: Vec<Item> = files.iter().map(item).collect();
-        let reached = |item: &Item| {
-            let key = item.file.map(|(_, sha256)| (item.path.clone(), sha256));
+        let items: Vec<Item> = files.iter().filter_map(item).collect();
+        let reached = |entry: &Entry| {
+            let key = key_of_object(entry);
             // What was sent after it was stored is skipped.
             key.and_then(|key| saved.reached.get(&key))
                 .map_or(Vec::new(), |esis| esis.iter().map(|esi| esi + 64).collect())
         };
-        let leaves = |bytes: &[u8]| if self.is_signed { self.leaves(bytes) } else { [].into() };
+        // Packages are one object each.
+        let whole = Cut { longest: u64::MAX, ..self.cut };
+        let leaves = |bytes: &[u8]| hashes_of(bytes, whole).map_or([].into(), |hashes| hashes.whole.leaves);
         let Ok(packed) = self.packer.pack(items, files, removed, &leaves) else { return };
         let Ok(change) = self.sender.change(&packed.items, removed, complete, &reached) else { return };
-        for (toi, bytes) in change.added.iter().zip(&packed.contents) {
-            if let Some(Content::File { coding, .. }) =
-                self.sender.catalogue().object(*toi).map(|entry| entry.content)
+        for (toi, &place) in change.added.iter().zip(&change.items) {
+            if let (Some(entry), Some(bytes)) =
+                (self.sender.catalogue().object(*toi), packed.contents.get(place))
             {
-                self.objects.add(*toi, coding, bytes.clone());
+                self.objects.add_entry(*toi, entry, bytes);
             }
         }
         self.packer.note(packed, removed);
@@ -188,8 +190,8 @@ impl SourceProgram {
     pub(crate) fn save(&self) -> Saved {
         let mut reached = BTreeMap::new();
         for (toi, entry) in self.sender.catalogue().objects() {
-            if let Content::File { sha256: Some(sha256), .. } = entry.content {
-                reached.insert((entry.path.clone(), sha256), self.sender.carousel().reached(toi).collect());
+            if let Some(key) = key_of_object(entry) {
+                reached.insert(key, self.sender.carousel().reached(toi).collect());
             }
         }
         let granted = self.protection.as_ref().map_or(0, |protection| {

@@ -54,6 +54,7 @@ fn a_file_that_cannot_be_removed_is_removed_when_the_disk_works_again() {
         content: Content::File { coding: Coding::plan(0, 100).unwrap(), sha256: Some(sha256(&[])) },
         leaves: [].into(),
         package: None,
+        part: None,
         attributes: Attributes::default(),
         compressed: None,
         md5: None,

@@ -35,7 +35,7 @@ use crate::notice::Notice;
 use crate::random_seed;
 use layercast_delivery::announce::announcer::AnnounceError;
 use layercast_delivery::announce::sdp::Description;
-use layercast_delivery::object::TOI_TABLE;
+use layercast_delivery::object::{Cut, TOI_TABLE};
 use layercast_delivery::packet::Completion;
 use layercast_delivery::reporting::{Collector, Summary};
 use layercast_delivery::security::encryption::Salt;
@@ -44,6 +44,7 @@ use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::session::{Session, SessionError, whole_rates};
 
 pub use files::Files;
+pub use layercast_delivery::object::PART_SYMBOLS;
 
 use follow::Follower;
 use lateness::Lateness;
@@ -100,6 +101,8 @@ pub struct SendOptions {
     pub follow: bool,
     /// Whether many small files are sent together, as packages, which only our receivers can take apart.
     pub packs: bool,
+    /// The maximum number of symbols of an object; a longer file has parts. [`PART_SYMBOLS`] but in tests.
+    pub longest_part: u64,
     /// Where the state is kept with which a sender goes on that is started again.
     pub state: Option<PathBuf>,
     /// The seed of the source's random numbers; any if none.
@@ -220,8 +223,12 @@ pub fn send(
     let session = description(options, interface.address, numbers.salt.filter(|_| options.encrypts))?;
     raise_file_limit();
     let before = Before::open(&interface, &session);
-    let signed = options.key.is_some().then(|| session.symbol_size());
-    let found = files::find(paths, &saved, signed, stop, say)?;
+    let cut = Cut {
+        symbol: session.symbol_size(),
+        longest: options.longest_part,
+        is_signed: options.key.is_some(),
+    };
+    let found = files::find(paths, &saved, cut, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
@@ -238,7 +245,7 @@ pub fn send(
     let is_protected = options.group_key.is_some();
     let start = |path| Writer::start(path, &files, numbers, is_protected);
     let mut writer = options.state.as_deref().map(start).transpose()?;
-    let follower = options.follow.then(|| Follower::start(paths, &found, signed)).transpose()?;
+    let follower = options.follow.then(|| Follower::start(paths, &found, cut)).transpose()?;
     drop((found, saved));
     if let Some(key) = &options.group_key {
         let mut sequence = Sequence::after(stored);

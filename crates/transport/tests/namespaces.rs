@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use layercast_testkit::{Missing, skip};
 
-use lab::transfer::{LINKS_MBPS, TempDir, receiver, transfer};
+use lab::transfer::{LINKS_MBPS, TempDir, receiver, transfer, transfer_of_parts};
 use lab::{Lab, ROLE};
 
 /// The rate of the base layer.
@@ -51,6 +51,13 @@ fn three_links_late_comers_and_a_killed_one() {
         assert!((0.8 * BASE_BPS..=link).contains(mean), "{mean} of {link}: {means:?}");
     }
     assert!(means.iter().any(|&mean| mean > 1.6 * BASE_BPS), "no receiver left the base layer: {means:?}");
+}
+
+/// Each receiver loses packets when it climbs above its link.
+#[test]
+fn a_file_of_parts_survives_losses_killed_receivers_and_a_killed_source() {
+    let Some(lab) = lab(&[6, 3]) else { return };
+    transfer_of_parts(&lab, 4_500_000, "512 2 5", Duration::from_secs(150));
 }
 
 #[test]

@@ -10,8 +10,10 @@ use super::{ACTIVE_BLOCKS, CYCLE, Pick, Slot};
 /// The interval of a short table on the base channel: slightly below a second, so that with the base layer's spacing
 /// it is sent at least once per second.
 const TABLE_EVERY: Duration = Duration::from_ms(800);
-/// One in so many packets of a channel carries a part of the table, if the table is long (CHOICE).
+/// One in so many packets of a channel carries a part of the table, if the table is long (CHOICE); one in up to so many if there
+/// are [`LIGHT_SYMBOLS`] symbols of objects for each of its packets: a receiver that comes late has it after such a part of them.
 const TABLE_SHARE: u32 = 8;
+const SHARE_MAX: u32 = 64;
 /// A table of at most so many packets is short.
 const SHORT_TABLE: usize = 4;
 /// A table of at most so many packets, with at least so many symbols of objects for each of them, is light (CHOICE: that of
@@ -26,8 +28,8 @@ pub(super) enum Weight {
     Short,
     /// On the base channel, by time and in a share of its packets.
     Light,
-    /// On all channels, in a share of their packets.
-    Long,
+    /// On all channels, in a share of their packets: one in so many.
+    Long(u32),
 }
 
 impl Weight {
@@ -38,7 +40,8 @@ impl Weight {
         } else if parts <= LIGHT_TABLE && symbols >= LIGHT_SYMBOLS * parts as u64 {
             Weight::Light
         } else {
-            Weight::Long
+            let share = symbols / (LIGHT_SYMBOLS * parts as u64);
+            Weight::Long(share.clamp(TABLE_SHARE.into(), SHARE_MAX.into()) as u32)
         }
     }
 }
@@ -82,8 +85,8 @@ impl Cycle {
             Weight::Light => {
                 by_time && (!has_objects || self.since_table >= TABLE_SHARE.saturating_mul(parts as u32))
             }
-            Weight::Long => {
-                self.since_table >= TABLE_SHARE.saturating_mul(parts as u32) || (by_time && !has_objects)
+            Weight::Long(share) => {
+                self.since_table >= share.saturating_mul(parts as u32) || (by_time && !has_objects)
             }
         }
     }

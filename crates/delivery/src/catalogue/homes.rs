@@ -1,5 +1,6 @@
-//! Which object each path is of.
+//! Which objects each path is of.
 
+use core::ops::Range;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -7,22 +8,24 @@ use super::CatalogueError;
 use crate::object::folders_above;
 
 /// What was at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// An object of its own.
-    Object(u32),
+    /// An object of its own, or the parts of a file.
+    Object(Range<u32>),
     /// A file of a package, which has others that are current.
     Package(u32),
     /// The last current file of a package.
     LastOf(u32),
 }
 
-/// The object of each path: of its own, or a package.
+/// The object of each path: of its own, the first one of a file of parts, or a package.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Homes {
     paths: BTreeMap<String, u32>,
     /// The paths of the files of each package, and how many of these are current.
     packages: BTreeMap<u32, (Arc<[String]>, usize)>,
+    /// How many objects a file of parts has, by the first of them.
+    parts: BTreeMap<u32, u32>,
 }
 
 impl Homes {
@@ -35,8 +38,11 @@ impl Homes {
         self.paths.len()
     }
 
-    /// Puts an object at its path, or a package at those of its files.
-    pub(super) fn put(&mut self, toi: u32, path: &str, members: &Arc<[String]>) {
+    /// Puts an object, or so many from this one on, at their path, or a package at those of its files.
+    pub(super) fn put(&mut self, toi: u32, count: u32, path: &str, members: &Arc<[String]>) {
+        if count > 1 {
+            self.parts.insert(toi, count);
+        }
         if members.is_empty() {
             self.paths.insert(path.to_owned(), toi);
             return;
@@ -50,7 +56,10 @@ impl Homes {
     /// Frees a path.
     pub(super) fn free(&mut self, path: &str) -> Option<Home> {
         let toi = self.paths.remove(path)?;
-        let Some((_, current)) = self.packages.get_mut(&toi) else { return Some(Home::Object(toi)) };
+        let Some((_, current)) = self.packages.get_mut(&toi) else {
+            let count = self.parts.remove(&toi).unwrap_or(1);
+            return Some(Home::Object(toi..toi.saturating_add(count)));
+        };
         *current -= 1;
         if *current > 0 {
             return Some(Home::Package(toi));

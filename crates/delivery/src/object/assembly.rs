@@ -456,6 +456,16 @@ impl<F: DiskFile> Assembly<F> {
         (self.oti.symbols(), self.blocks.iter().enumerate().map(held).sum())
     }
 
+    /// About how much memory it takes.
+    pub fn memory(&self) -> usize {
+        self.blocks.iter().map(Block::memory).sum()
+    }
+
+    /// Whether no block is being decoded elsewhere, or waits for that.
+    pub fn is_idle(&self) -> bool {
+        self.decoding == 0 && self.ready.is_empty()
+    }
+
     /// The counters.
     pub fn counters(&self) -> &AssemblyCounters {
         &self.counters

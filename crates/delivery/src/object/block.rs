@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 
 use super::bits::{has, none_of, put, take};
 
+/// What the place of a repair symbol takes in memory, about.
+const REPAIR: usize = 12;
+
 /// A block. Source symbols are in their places in the file. A repair symbol is in the place of a source symbol that is
 /// missing, so that it needs no memory; until it is decoded a block has as many such places as it lacks symbols.
 #[derive(Debug, Default)]
 pub(super) struct Block {
+    /// How many source symbols it needs.
+    symbols: u32,
     /// How many of its places a repair symbol fits: all, but for one at the end of the file that is shorter.
     places: u32,
-    /// The source symbols that are in the file.
+    /// The source symbols that are in the file. It takes no memory before there are any, nor do the places.
     present: Vec<u64>,
     source_count: u32,
     /// The places that have repair symbols.
@@ -31,8 +36,7 @@ pub(super) struct Block {
 impl Block {
     /// A block of so many source symbols without any of them, and with so many places for repair symbols.
     pub(super) fn new(symbols: u32, places: u32) -> Block {
-        let none = none_of(symbols.into());
-        Block { places, present: none.clone(), filled: none, ..Block::default() }
+        Block { symbols, places, ..Block::default() }
     }
 
     /// One that is complete.
@@ -69,6 +73,9 @@ impl Block {
     pub(super) fn mark(&mut self, esi: u32) {
         if !self.has_source(esi) {
             self.empty(esi);
+            if self.present.is_empty() {
+                self.present = none_of(self.symbols.into());
+            }
             put(&mut self.present, esi.into());
             self.source_count += 1;
         }
@@ -77,6 +84,7 @@ impl Block {
     /// All source symbols are in their places.
     pub(super) fn mark_all(&mut self, symbols: u32) {
         self.drop_repair();
+        self.present = none_of(self.symbols.into());
         self.present.fill(u64::MAX);
         self.source_count = symbols;
     }
@@ -84,9 +92,10 @@ impl Block {
     /// A place for a repair symbol.
     pub(super) fn gap(&self) -> Option<u32> {
         // From the end: if a source sends source symbols again it begins with the first.
-        let mut words = self.present.iter().zip(&self.filled).enumerate().rev();
-        words.find_map(|(word, (present, filled))| {
-            let first = word as u32 * 64;
+        (0..self.symbols.div_ceil(64)).rev().find_map(|word| {
+            let of = |bits: &[u64]| bits.get(word as usize).copied().unwrap_or(0);
+            let (present, filled) = (of(&self.present), of(&self.filled));
+            let first = word * 64;
             let usable = match self.places.saturating_sub(first) {
                 64.. => u64::MAX,
                 count => (1 << count) - 1,
@@ -102,6 +111,9 @@ impl Block {
             return false;
         }
         self.empty(place);
+        if self.filled.is_empty() {
+            self.filled = none_of(self.symbols.into());
+        }
         put(&mut self.filled, place.into());
         if let Some(before) = self.repair.insert(esi, place) {
             take(&mut self.filled, before.into());
@@ -144,7 +156,12 @@ impl Block {
     pub(super) fn drop_repair(&mut self) {
         self.repair.clear();
         self.surplus.clear();
-        self.filled.fill(0);
+        self.filled = Vec::new();
+    }
+
+    /// About how much memory it takes, without repair symbols that found no place.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Block>() + 8 * (self.present.len() + self.filled.len()) + REPAIR * self.repair.len()
     }
 }
 

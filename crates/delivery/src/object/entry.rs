@@ -3,7 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use super::{BlockHashes, Coding, ContentEncoding, Digests, Md5, OtiError, Sha256};
+use super::{BlockHashes, Coding, ContentEncoding, Digests, FilePart, Md5, OtiError, PartsError, Sha256};
 use crate::disk::Attributes;
 
 /// The most entries that a reader takes from an instance.
@@ -17,7 +17,7 @@ pub type Toi = u128;
 pub struct Entry {
     /// Its number, not 0.
     pub toi: Toi,
-    /// Its path, with `/` between the parts.
+    /// Its path, with `/` between its folders and its name; of a part of a file that of the file.
     pub path: String,
     /// What it is.
     pub content: Content,
@@ -25,6 +25,8 @@ pub struct Entry {
     pub leaves: Arc<[Sha256]>,
     /// How many files it has, if it is a package of files ([`package`](crate::package)).
     pub package: Option<u32>,
+    /// Which part of a file it is, if it is not the whole.
+    pub part: Option<FilePart>,
     /// Permissions and times.
     pub attributes: Attributes,
     /// How it is compressed, which only other sources do.
@@ -48,12 +50,25 @@ impl Entry {
         }
     }
 
-    /// The length of the file, not compressed.
+    /// The length of the file, not compressed; of a part that of the whole file.
     pub fn length(&self) -> u64 {
+        self.part.map_or_else(|| self.own_length(), |part| part.layout.length())
+    }
+
+    /// The length of the object, not compressed.
+    pub fn own_length(&self) -> u64 {
         match (self.compressed, self.content) {
             (Some(compressed), _) => compressed.length,
             (None, Content::File { coding, .. }) => coding.length(),
             (None, _) => 0,
+        }
+    }
+
+    /// The name of the object: the path, and of a part of a file which one it is.
+    pub fn location(&self) -> String {
+        match self.part {
+            Some(part) => self.path.clone() + &part.suffix(),
+            None => self.path.clone(),
         }
     }
 
@@ -64,9 +79,10 @@ impl Entry {
 
     /// Whether these hashes are those of the file, as far as its source gives any.
     pub fn agrees(&self, found: &Digests) -> bool {
-        let wanted = match self.content {
-            Content::File { sha256, .. } => sha256,
-            _ => None,
+        let wanted = match (self.part, self.content) {
+            (Some(part), _) => Some(part.sha256),
+            (None, Content::File { sha256, .. }) => sha256,
+            (None, _) => None,
         };
         wanted.is_none_or(|wanted| wanted == found.sha256)
             && self.md5.is_none_or(|wanted| found.md5 == Some(wanted))
@@ -116,6 +132,8 @@ pub enum TableError {
     Compression,
     /// A file's transmission information is invalid.
     Oti(OtiError),
+    /// A part of a file is invalid.
+    Parts(PartsError),
     /// It has too many entries.
     Long,
 }
@@ -132,6 +150,7 @@ impl fmt::Display for TableError {
                 write!(f, "its content encoding is unknown; zlib, deflate and gzip are supported")
             }
             TableError::Oti(error) => write!(f, "the file delivery table: {error}"),
+            TableError::Parts(error) => write!(f, "the file delivery table has {error}"),
             TableError::Long => write!(f, "the file delivery table has more than {ENTRIES_MAX} entries"),
         }
     }

@@ -11,10 +11,10 @@ pub(super) fn number<T: core::str::FromStr>(text: &str, name: &'static str) -> R
     text.trim().parse().map_err(|_| TableError::Field(name))
 }
 
-pub(super) fn own_number(
+pub(super) fn own_number<T: core::str::FromStr>(
     node: roxmltree::Node<'_, '_>,
     name: &'static str,
-) -> Result<Option<u32>, TableError> {
+) -> Result<Option<T>, TableError> {
     node.attribute((OWN, name)).map(|text| number(text, name)).transpose()
 }
 

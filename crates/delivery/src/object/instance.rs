@@ -122,6 +122,7 @@ impl Instance {
                     content: Content::Folder,
                     leaves: Arc::default(),
                     package: None,
+                    part: None,
                     attributes: read_attributes(node)?,
                     compressed: None,
                     md5: None,
@@ -147,9 +148,9 @@ fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sh
         xml,
         "<File Content-Location=\"{}\" TOI=\"{}\" Content-Length=\"{}\" Transfer-Length=\"{}\" \
          {ENCODING}=\"{}\" {SYMBOL}=\"{}\"",
-        percent::encode(&entry.path),
+        percent::encode(&entry.location()),
         entry.toi,
-        entry.length(),
+        entry.own_length(),
         coding.length(),
         coding.encoding_id(),
         coding.symbol_size(),
@@ -169,6 +170,17 @@ fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sh
     }
     if let Some(files) = entry.package {
         let _ = write!(xml, " lc:Package=\"{files}\"");
+    }
+    if let Some(part) = entry.part {
+        let _ = write!(
+            xml,
+            " lc:Part=\"{}\" lc:Parts=\"{}\" lc:Offset=\"{}\" lc:Length=\"{}\" lc:Whole=\"{}\"",
+            u64::from(part.number) + 1,
+            part.layout.count(),
+            part.offset(),
+            part.layout.length(),
+            hex(&part.sha256),
+        );
     }
     if !entry.leaves.is_empty() {
         let _ = write!(xml, " lc:Blocks=\"{}\"", Base64::encode_string(entry.leaves.as_flattened()));

@@ -7,8 +7,8 @@ use base64ct::{Base64, Encoding as _};
 use super::fields::{OWN, number, own_number, read_attributes, read_toi};
 use super::text::{unbase64, unbase64_md5, unhex};
 use super::{
-    Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FEC_RAPTORQ, NoCode, Oti, OtiError,
-    Sha256, TableError,
+    Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FEC_RAPTORQ, FilePart, NoCode, Oti,
+    OtiError, PartsError, Sha256, TableError,
 };
 use crate::percent;
 
@@ -36,6 +36,7 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
         content: Content::Folder,
         leaves: Arc::default(),
         package: None,
+        part: None,
         attributes: read_attributes(file)?,
         compressed: None,
         md5: None,
@@ -59,10 +60,35 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
             entry.package = Some(files).filter(|_| is_plain);
             entry.package.ok_or(TableError::Field("Package"))?;
         }
+        if let Some(part) = read_part(file, coding.length())? {
+            let refuse = |reason| Err(TableError::Parts(reason));
+            if sha256.is_none() {
+                return refuse(PartsError::Hash);
+            }
+            if entry.compressed.is_some() || entry.package.is_some() {
+                return refuse(PartsError::Kind);
+            }
+            let Some(path) = entry.path.strip_suffix(&part.suffix()) else {
+                return refuse(PartsError::Name);
+            };
+            entry.path = path.to_owned();
+            // The hash of the file is that of its parts.
+            (entry.part, entry.md5) = (Some(part), None);
+        }
         Ok(Content::File { coding, sha256 })
     });
     entry.content = content.unwrap_or_else(Content::Unsupported);
     Ok(entry)
+}
+
+/// Which part of a file an object of `own` bytes is; none if it is no part.
+fn read_part(file: Node<'_, '_>, own: u64) -> Result<Option<FilePart>, TableError> {
+    let Some(number) = own_number::<u64>(file, "Part")? else { return Ok(None) };
+    let field = |name| own_number::<u64>(file, name)?.ok_or(TableError::Field(name));
+    let (count, offset, length) = (field("Parts")?, field("Offset")?, field("Length")?);
+    let whole = file.attribute((OWN, "Whole")).ok_or(TableError::Parts(PartsError::Hash))?;
+    let whole = unhex(whole).ok_or(TableError::Field("Whole"))?;
+    FilePart::read((number, count), offset, own, length, whole).map(Some).map_err(TableError::Parts)
 }
 
 /// The hashes of at most 255 blocks, one after the other.

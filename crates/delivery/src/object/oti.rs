@@ -17,6 +17,9 @@ const MAX_LENGTH: u64 = 942_574_504_275;
 const BLOCK_SYMBOLS: core::ops::RangeInclusive<u64> = 1024..=4096;
 const FEW_BLOCKS: u64 = 16;
 
+/// The longest object of a source in symbols, so that blocks are no larger than that: longer files have parts.
+pub const PART_SYMBOLS: u64 = 255 * *BLOCK_SYMBOLS.end();
+
 /// The alignment of symbols in bytes.
 const ALIGNMENT: u8 = 4;
 

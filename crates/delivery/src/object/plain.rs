@@ -78,6 +78,11 @@ impl<F: DiskFile> PlainAssembly<F> {
         (self.coding.symbols(), self.held)
     }
 
+    /// About how much memory it takes.
+    pub fn memory(&self) -> usize {
+        8 * self.present.len()
+    }
+
     /// The file.
     pub fn file(&self) -> &F {
         &self.file

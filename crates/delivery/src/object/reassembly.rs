@@ -145,6 +145,22 @@ impl<F: DiskFile> Reassembly<F> {
         }
     }
 
+    /// About how much memory it takes.
+    pub fn memory(&self) -> usize {
+        match self {
+            Reassembly::Coded(assembly) => assembly.memory(),
+            Reassembly::Plain(assembly) => assembly.memory(),
+        }
+    }
+
+    /// Whether no block is being decoded elsewhere, or waits for that.
+    pub fn is_idle(&self) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.is_idle(),
+            Reassembly::Plain(_) => true,
+        }
+    }
+
     /// Whether every block is complete or has enough symbols to try.
     pub fn has_enough(&self) -> bool {
         match self {

@@ -61,6 +61,7 @@ impl Built {
             path: self.name.clone(),
             file: Some((self.length, self.sha256)),
             leaves,
+            parts: None,
             members: self.head.members().iter().map(|member| member.path.clone()).collect(),
             attributes: Attributes::default(),
         }

@@ -70,8 +70,10 @@ impl Packing {
     /// What a change packs: its short files, if there are enough of them, and what is left of packages of which it puts more
     /// than half out of date. The same change of the same packages gives the same groups.
     pub fn plan(&self, items: &[Item], removed: &[String]) -> Vec<Group> {
+        // The hash of a file of parts is none of its content.
+        let longest = self.settings.longest_file;
         let is_short =
-            |item: &&Item| item.file.is_some_and(|(length, _)| length <= self.settings.longest_file);
+            |item: &&Item| item.parts.is_none() && item.file.is_some_and(|(length, _)| length <= longest);
         let mut parts: BTreeMap<&str, (Member, Part)> = BTreeMap::new();
         if items.iter().filter(is_short).count() >= self.settings.least_files.max(1) {
             for (number, item) in items.iter().enumerate().filter(|(_, item)| is_short(item)) {
@@ -177,6 +179,7 @@ mod tests {
             path,
             file: Some((length, [length as u8; 32])),
             leaves: Arc::default(),
+            parts: None,
             members: Arc::default(),
             attributes: Attributes::default(),
         }

@@ -78,8 +78,9 @@ impl<D: Disk> Reception<D> {
                 IoSlice::new(symbol.unwrap_or_default())
             });
             let symbols = symbols.get(..run.len()).unwrap_or_default();
-            let inserted =
-                self.insert(first.toi, first.codepoint, |object| object.insert_run(first.id, symbols))?;
+            let inserted = self.insert(first.toi, first.codepoint, |object, part| {
+                object.insert_run(part, first.id, symbols)
+            })?;
             if inserted.is_some() {
                 // The last of them was counted.
                 self.counters.useful += run.len() as u64 - 1;

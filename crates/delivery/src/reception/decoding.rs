@@ -7,16 +7,19 @@ use crate::disk::Disk;
 use crate::journal::Identity;
 use crate::object::{DecodeJob, Decoded};
 
+/// Whose block a job is of: an object, and the part of it, which is 0 if it has no parts.
+pub type JobOf = (Identity, u32);
+
 /// Something that decodes blocks, such as threads of the host.
 pub trait Decoders: Debug + Send {
     /// Whether it takes another job.
     fn has_room(&self) -> bool;
 
     /// Begins a job of an object.
-    fn begin(&mut self, of: Identity, job: DecodeJob);
+    fn begin(&mut self, of: JobOf, job: DecodeJob);
 
     /// The result of a job that is done.
-    fn take(&mut self) -> Option<(Identity, Decoded)>;
+    fn take(&mut self) -> Option<(JobOf, Decoded)>;
 
     /// Whether there are jobs of which the result was not taken.
     fn is_working(&self) -> bool;
@@ -35,10 +38,12 @@ impl<D: Disk> Reception<D> {
 
     /// Takes the blocks that were decoded elsewhere.
     pub(super) fn take_decoded(&mut self) -> Result<(), DiskError> {
-        while let Some((identity, decoded)) = self.decoders.as_mut().and_then(|decoders| decoders.take()) {
+        while let Some(((identity, part), decoded)) =
+            self.decoders.as_mut().and_then(|decoders| decoders.take())
+        {
             let Some(object) = self.objects.get_mut(&identity) else { continue };
             let before = object.counters();
-            let finished = object.finish_job(decoded);
+            let finished = object.finish_job(part, decoded);
             let after = object.counters();
             let (path, is_busy) = (object.entry.path.clone(), object.is_busy());
             self.counters.add_decoding(before, after);
@@ -62,7 +67,7 @@ impl<D: Disk> Reception<D> {
         }
         let job = object.take_job();
         let job = job.map_err(|source| DiskError { path: object.entry.path.clone(), source })?;
-        job.into_iter().for_each(|job| decoders.begin(identity, job));
+        job.into_iter().for_each(|(part, job)| decoders.begin((identity, part), job));
         if !object.is_busy() {
             self.busy.pop_front();
         }

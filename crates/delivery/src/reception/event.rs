@@ -118,6 +118,8 @@ pub enum ObjectError {
     Table(TableError),
     /// It is a package of files that cannot be read.
     Package(PackageError),
+    /// The hashes of its parts do not give its own.
+    Parts,
 }
 
 /// Whether an error may pass when somebody makes space.
@@ -153,6 +155,10 @@ impl fmt::Display for ObjectError {
             ObjectError::Disk(kind) => write!(f, "the disk refuses it: {kind}"),
             ObjectError::Table(reason) => write!(f, "it is of a kind that is not supported: {reason}"),
             ObjectError::Package(reason) => write!(f, "{reason}"),
+            ObjectError::Parts => write!(
+                f,
+                "the hashes of its parts in the file delivery table do not give that of the file: another source may be sending to the group"
+            ),
         }
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn read_head<F: DiskFile>(
 pub(super) fn keep_head<D: Disk>(
     disk: &mut D,
     identity: &Identity,
-    package: &D::File,
+    package: &impl DiskFile,
     head: &Head,
 ) -> io::Result<()> {
     let mut bytes = vec![0; usize::try_from(head.start(0)).map_err(|_| io::ErrorKind::InvalidData)?];

@@ -1,31 +1,35 @@
 //! An object at a receiver.
 
+mod assembling;
 mod package;
+mod partial;
+mod parts;
 mod symbols;
+mod wrong;
 
 pub(super) use package::Step;
 
 use std::io;
 
-use super::event::{ObjectError, TRIES, TRIES_MAX, is_full};
+use super::event::{ObjectError, is_full};
 use super::extraction::Extraction;
 use super::members::Members;
 use super::unpacking::{Unpacked, Unpacking};
 use super::{ReceptionEvent, ReceptionSettings};
 use crate::disk::{Disk, DiskFile, Found};
-use crate::journal::{Identity, Journal};
+use crate::journal::Identity;
 use crate::memory::MemoryFile;
 use crate::object::{AssemblyCounters, BlockHashes, Coding, Content, Entry, Hasher, Reassembly, Sha256, Toi};
 use crate::placing::{
     Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_unpacked, remove_partial,
     unpacked_name,
 };
+use partial::{AHEAD, Opened};
+use parts::Parts;
+use wrong::Wrong;
 
 /// The memory for short objects that are not complete. Beyond it they are partial files too.
 const MEMORY_MAX: u64 = 32 << 20;
-
-/// How much is hashed at a time while packets arrive: as long as a receive buffer lasts many times over.
-const AHEAD: usize = 256 << 10;
 
 #[derive(Debug)]
 enum State<F> {
@@ -36,6 +40,10 @@ enum State<F> {
     Short(Reassembly<MemoryFile>),
     /// With the hash of what is complete from its beginning on.
     Long(Box<Partial<F>>, Hashing),
+    /// Long, and its memory is needed for others: the record on the disk says which symbols there are, so many.
+    Aside(u64, Hashing),
+    /// A file of parts, from the first symbol on.
+    Assembling,
     /// Complete; its hash is compared.
     Verifying(Box<Partial<F>>, Hashing),
     /// Complete, and compressed.
@@ -57,31 +65,26 @@ pub(super) struct Object<F> {
     named: Option<(Toi, u32)>,
     /// The files of a package, once its index is known.
     members: Option<Box<Members>>,
+    /// The parts of a file that has several.
+    parts: Option<Box<Parts<F>>>,
     /// Whether its hashes are signed. Then what does not fit them was forged, however often it comes.
     verifies: bool,
-    wrong_hashes: u32,
-    /// The last wrong hash, and how many times it came one after the other.
-    wrong: Option<(Sha256, u32)>,
-}
-
-/// What opening an object found.
-#[derive(Debug, Default)]
-pub(super) struct Opened {
-    /// Symbols of an earlier receiver, and symbols needed.
-    pub(super) resumed: Option<(u64, u64)>,
-    pub(super) is_unrecorded: bool,
+    wrong: Wrong,
+    /// The counters of what was put aside.
+    put_aside: AssemblyCounters,
 }
 
 impl<F: DiskFile> Object<F> {
     pub(super) fn waiting(entry: Entry, verifies: bool) -> Object<F> {
         Object {
+            parts: Parts::new(&entry).map(Box::new),
             entry,
             state: State::Waiting,
             named: None,
             members: None,
             verifies,
-            wrong_hashes: 0,
-            wrong: None,
+            wrong: Wrong::default(),
+            put_aside: AssemblyCounters::default(),
         }
     }
 
@@ -105,14 +108,22 @@ impl<F: DiskFile> Object<F> {
         }
     }
 
-    /// Whether it takes symbols of this encoding.
-    pub(super) fn takes(&self, codepoint: u8) -> bool {
+    /// Whether it takes symbols of this encoding, of this part if it has several.
+    pub(super) fn takes(&self, part: u32, codepoint: u8) -> bool {
+        if let Some(parts) = &self.parts {
+            return parts.takes(part, codepoint) && matches!(self.state, State::Waiting | State::Assembling);
+        }
         self.coding().is_some_and(|coding| coding.encoding_id() == codepoint)
-            && matches!(self.state, State::Waiting | State::Short(_) | State::Long(..))
+            && matches!(self.state, State::Waiting | State::Aside(..) | State::Short(_) | State::Long(..))
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.state, State::Waiting)
+    /// Whether it must be opened for its next symbol, of this part if it has several.
+    pub(super) fn needs_opening(&self, part: u32) -> bool {
+        match (&self.state, &self.parts) {
+            (State::Waiting | State::Aside(..), _) => true,
+            (State::Assembling, Some(parts)) => parts.needs_opening(part),
+            _ => false,
+        }
     }
 
     /// Whether it may be moved to its path by the next work.
@@ -120,6 +131,7 @@ impl<F: DiskFile> Object<F> {
         let is_under_way = match &self.state {
             State::Comparing(..) => true,
             State::Long(partial, _) => !partial.reassembly.is_complete(),
+            State::Assembling => !self.parts.as_ref().is_some_and(|parts| parts.are_verified()),
             _ => false,
         };
         self.is_busy() && self.coding().is_some() && self.entry.package.is_none() && !is_under_way
@@ -139,7 +151,8 @@ impl<F: DiskFile> Object<F> {
                     || partial.reassembly.is_ready()
                     || partial.reassembly.prefix() > hashing.done()
             }
-            State::Placed | State::Failed(_) => false,
+            State::Assembling => self.parts.as_ref().is_some_and(|parts| parts.is_busy()),
+            State::Aside(..) | State::Placed | State::Failed(_) => false,
         }
     }
 
@@ -150,7 +163,8 @@ impl<F: DiskFile> Object<F> {
             State::Short(reassembly) => reassembly.has_enough(),
             State::Long(partial, _) => partial.reassembly.has_enough(),
             // What is there may have another content.
-            State::Comparing(..) | State::Checking => false,
+            State::Comparing(..) | State::Checking | State::Aside(..) => false,
+            State::Assembling => self.parts.as_ref().is_none_or(|parts| parts.has_enough()),
             State::Verifying(..) | State::Unpacking(_) | State::Extracting(_) => true,
             State::Placed | State::Failed(_) => true,
         }
@@ -180,7 +194,12 @@ impl<F: DiskFile> Object<F> {
     pub(super) fn has_partial(&self) -> bool {
         matches!(
             self.state,
-            State::Long(..) | State::Verifying(..) | State::Unpacking(_) | State::Extracting(_)
+            State::Long(..)
+                | State::Aside(..)
+                | State::Assembling
+                | State::Verifying(..)
+                | State::Unpacking(_)
+                | State::Extracting(_)
         )
     }
 
@@ -195,13 +214,21 @@ impl<F: DiskFile> Object<F> {
 
     /// The length of what is sent.
     pub(super) fn length(&self) -> u64 {
+        if let Some(part) = self.entry.part {
+            return part.layout.length();
+        }
         self.coding().map_or(0, |coding| coding.length())
     }
 
     /// Symbols needed, and symbols present.
     pub(super) fn symbols(&self) -> (u64, u64) {
-        let needed = self.coding().map_or(0, |coding| coding.symbols());
+        let (needed, of_parts) = match &self.parts {
+            Some(parts) => parts.symbols(),
+            None => (self.coding().map_or(0, |coding| coding.symbols()), 0),
+        };
         let held = match &self.state {
+            State::Aside(held, _) => *held,
+            State::Assembling => of_parts,
             State::Waiting | State::Comparing(..) | State::Checking | State::Failed(_) => 0,
             State::Short(reassembly) => reassembly.symbols().1,
             State::Long(partial, _) => partial.reassembly.symbols().1,
@@ -216,19 +243,31 @@ impl<F: DiskFile> Object<F> {
             State::Long(partial, _) => partial.reassembly.counters(),
             _ => AssemblyCounters::default(),
         };
+        counters.add_decoding(AssemblyCounters::default(), self.put_aside);
+        let mut wrong = self.wrong.count();
+        if let Some(parts) = &self.parts {
+            counters.add_decoding(AssemblyCounters::default(), parts.counters());
+            wrong = wrong.saturating_add(parts.wrong_hashes());
+        }
         if self.verifies {
-            counters.forged += u64::from(self.wrong_hashes);
+            counters.forged += u64::from(wrong);
         }
         counters
     }
 
-    /// Makes it ready for its first symbol.
+    /// Makes it ready for its next symbol, of this part if it has several.
     pub(super) fn open<D: Disk<File = F>>(
         &mut self,
+        part: u32,
         disk: &mut D,
         identity: &Identity,
         memory: &mut u64,
     ) -> io::Result<Opened> {
+        if let Some(parts) = &mut self.parts {
+            let opened = parts.open(disk, identity, part, self.verifies)?;
+            self.state = State::Assembling;
+            return Ok(opened);
+        }
         let Some(coding) = self.coding() else { return Ok(Opened::default()) };
         let is_plain = self.entry.compressed.is_none() && self.entry.package.is_none();
         let is_short = coding.length() <= SHORT && is_plain;
@@ -237,44 +276,27 @@ impl<F: DiskFile> Object<F> {
             self.state = State::Short(in_memory(coding, self.block_hashes()));
             return Ok(Opened::default());
         }
-        if !self.entry.has_hash() {
+        let is_aside = matches!(self.state, State::Aside(..));
+        if !self.entry.has_hash() && !is_aside {
             // Nothing shows that what is there is a part of the same file.
             remove_partial(disk, identity)?;
         }
         let partial = open_partial(disk, identity, coding, self.block_hashes())?;
         let opened = Opened {
-            resumed: (partial.resumed > 0).then_some((partial.resumed, coding.symbols())),
+            resumed: (partial.resumed > 0 && !is_aside).then_some((partial.resumed, coding.symbols())),
             is_unrecorded: partial.journal.is_none(),
         };
-        self.state = State::Long(Box::new(partial), Hashing::of(&self.entry));
+        let hashing = match &self.state {
+            State::Aside(_, hashing) if hashing.done() <= partial.reassembly.prefix() => hashing.clone(),
+            _ => Hashing::of(&self.entry),
+        };
+        self.state = State::Long(Box::new(partial), hashing);
         Ok(opened)
     }
 
     /// That the hash of the whole is wrong, the first few times.
     fn wrong_hash(&self) -> Option<ReceptionEvent> {
-        (self.wrong_hashes <= TRIES).then(|| ReceptionEvent::WrongHash { path: self.entry.path.clone() })
-    }
-
-    /// Notes that the hash of the whole is wrong, and what it is. Whether that is what the sender has: the same content came
-    /// several times, one after the other. What is damaged or forged at random differs each time; it does not go on for ever.
-    fn is_hopeless(&mut self, content: Sha256) -> bool {
-        self.wrong_hashes = self.wrong_hashes.saturating_add(1);
-        let times = match self.wrong {
-            Some((wrong, times)) if wrong == content => times.saturating_add(1),
-            _ => 1,
-        };
-        self.wrong = Some((content, times));
-        times >= TRIES || self.wrong_hashes >= TRIES_MAX
-    }
-
-    /// Writes the records that wait; false if that failed now.
-    pub(super) fn flush(&mut self) -> bool {
-        let State::Long(partial, _) = &mut self.state else { return true };
-        let written = partial.journal.as_mut().map_or(Ok(()), Journal::flush);
-        if written.is_err() {
-            partial.journal = None;
-        }
-        written.is_ok()
+        self.wrong.is_reported().then(|| ReceptionEvent::WrongHash { path: self.entry.path.clone() })
     }
 
     /// The next part of the work: an event when a state is left.
@@ -314,7 +336,15 @@ impl<F: DiskFile> Object<F> {
                 let made = make_folder(disk, &self.entry.path);
                 self.placed_or_failed(made)
             }
-            state @ (State::Checking | State::Extracting(_) | State::Placed | State::Failed(_)) => {
+            State::Assembling => {
+                self.state = State::Assembling;
+                self.assemble(disk, identity, settings, room)
+            }
+            state @ (State::Aside(..)
+            | State::Checking
+            | State::Extracting(_)
+            | State::Placed
+            | State::Failed(_)) => {
                 self.state = state;
                 Ok(None)
             }
@@ -420,13 +450,10 @@ impl<F: DiskFile> Object<F> {
 
     /// A complete object whose content is wrong: it is received again.
     fn begin_again(&mut self, mut partial: Box<Partial<F>>, content: Sha256) -> Option<ReceptionEvent> {
-        if self.is_hopeless(content) {
+        if self.wrong.is_hopeless(content) {
             return Some(self.fail(ObjectError::Hash));
         }
-        partial.reassembly.restart();
-        if partial.journal.as_mut().is_some_and(|journal| journal.restart().is_err()) {
-            partial.journal = None;
-        }
+        partial.restart();
         self.state = State::Long(partial, Hashing::of(&self.entry));
         self.wrong_hash()
     }
@@ -480,7 +507,7 @@ impl<F: DiskFile> Object<F> {
         let found = hasher.finish();
         if self.entry.has_hash() && !self.entry.agrees(&found) {
             // Nothing but this hash shows that a symbol was forged: with a key it is taken for that.
-            if self.is_hopeless(found.sha256) && !self.verifies {
+            if self.wrong.is_hopeless(found.sha256) && !self.verifies {
                 return Ok(Some(self.fail(ObjectError::Hash)));
             }
             // It is short: its symbols come again soon.
@@ -511,6 +538,9 @@ impl<F: DiskFile> Object<F> {
         match placed {
             Ok(()) => {
                 self.state = State::Placed;
+                if let Some(parts) = &mut self.parts {
+                    parts.close();
+                }
                 let (path, length) = (self.entry.path.clone(), self.entry.length());
                 Ok(Some(ReceptionEvent::Complete { path, length }))
             }
@@ -519,7 +549,7 @@ impl<F: DiskFile> Object<F> {
     }
 
     fn fail(&mut self, reason: ObjectError) -> ReceptionEvent {
-        self.state = State::Failed(reason);
+        self.reject(reason);
         ReceptionEvent::Failed { path: self.entry.path.clone(), reason }
     }
 }

@@ -18,7 +18,7 @@ use crate::placing::{OWN_FOLDER, index_name};
 pub(super) struct Named {
     pub(super) toi: Toi,
     /// The instance that named or removed it.
-    number: u32,
+    pub(super) number: u32,
     kind: Kind,
 }
 
@@ -33,6 +33,11 @@ enum Kind {
 }
 
 impl Named {
+    /// The number of an object of its own, or of one that was removed.
+    pub(super) fn object(&self) -> Option<Toi> {
+        (self.kind == Kind::Object).then_some(self.toi)
+    }
+
     /// Whether an object that this instance names is older.
     pub(super) fn is_newer_than(&self, toi: Toi, number: u32) -> bool {
         match self.kind {

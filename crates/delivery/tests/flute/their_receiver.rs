@@ -10,7 +10,7 @@ use layercast_core::units::{Channel, Duration, Time, WireSeq};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::object::{Content, sha256};
+use layercast_delivery::object::{Cut, PART_SYMBOLS, hashes_of};
 use layercast_delivery::packet::{MAX_HEADER, Poll, Repr};
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::sender::Sender;
@@ -33,6 +33,8 @@ struct Session {
     objects: MemoryObjects,
     header: fn(u32) -> Header,
     sent: u32,
+    /// The maximum number of symbols of an object.
+    longest: u64,
     writer: Rc<ObjectWriterBufferBuilder>,
     receiver: Receiver,
 }
@@ -83,6 +85,7 @@ impl Session {
             objects: MemoryObjects::default(),
             header,
             sent: 0,
+            longest: PART_SYMBOLS,
             receiver: Receiver::new(&endpoint, TSI.into(), writer.clone(), None),
             writer,
         }
@@ -90,20 +93,23 @@ impl Session {
 
     /// Adds or replaces files, and folders where there is no content.
     fn put(&mut self, files: &[(&str, Option<&[u8]>)], complete: bool) {
-        let item = |(path, bytes): &(&str, Option<&[u8]>)| Item {
-            path: (*path).to_owned(),
-            file: bytes.map(|bytes| (bytes.len() as u64, sha256(bytes))),
-            leaves: Arc::default(),
-            members: Arc::default(),
-            attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
+        let cut = Cut { symbol: SYMBOL, longest: self.longest, is_signed: false };
+        let item = |(path, bytes): &(&str, Option<&[u8]>)| {
+            let hashes = bytes.and_then(|bytes| hashes_of(bytes, cut));
+            Item {
+                path: (*path).to_owned(),
+                file: bytes.zip(hashes.as_ref()).map(|(bytes, of)| (bytes.len() as u64, of.whole.sha256)),
+                leaves: Arc::default(),
+                parts: hashes.and_then(|hashes| hashes.parts),
+                members: Arc::default(),
+                attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
+            }
         };
         let items: Vec<Item> = files.iter().map(item).collect();
         let change = self.sender.change(&items, &[], complete, &|_| Vec::new()).unwrap();
-        for (toi, (_, bytes)) in change.added.iter().zip(files) {
-            let content = self.sender.catalogue().object(*toi).map(|entry| entry.content);
-            if let (Some(Content::File { coding, .. }), Some(bytes)) = (content, bytes) {
-                self.objects.add(*toi, coding, bytes.to_vec());
-            }
+        for (toi, &place) in change.added.iter().zip(&change.items) {
+            let entry = self.sender.catalogue().object(*toi).unwrap();
+            self.objects.add_entry(*toi, entry, files[place].1.unwrap_or_default());
         }
     }
 
@@ -166,6 +172,21 @@ fn it_receives_a_folder_of_files_of_all_kinds_and_an_update() {
         session.pass(200, |_| false);
         assert_received(&session, &[&named[..], &[("site/b%20c/mid", &other)]].concat());
     }
+}
+
+/// A file that we send in parts is as many files for it.
+#[test]
+fn it_receives_the_parts_of_a_long_file_one_by_one() {
+    let mut session = Session::new(elm);
+    session.longest = 200;
+    let long = content(500 * usize::from(SYMBOL), 1);
+    session.put(&[("a/long", Some(&long))], true);
+    session.pass(600, |_| false);
+    let mut received = session.received();
+    received.sort();
+    let names: Vec<&str> = received.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["a/long.part-1-of-3", "a/long.part-2-of-3", "a/long.part-3-of-3"]);
+    assert_eq!(received.iter().flat_map(|(_, bytes)| bytes).copied().collect::<Vec<u8>>(), long);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! Packets that are taken together give what they give one by one.
 
-use layercast_delivery::journal::Identity;
 use layercast_delivery::object::{DecodeJob, Decoded};
 use layercast_delivery::part::Part;
 use layercast_delivery::reception::Decoders;
+use layercast_delivery::reception::JobOf;
 
 use super::*;
 
@@ -64,7 +64,7 @@ proptest! {
 /// Decodes blocks when their results are asked for, and some of them only when asked again.
 #[derive(Debug, Default)]
 struct Later {
-    jobs: Vec<(Identity, DecodeJob)>,
+    jobs: Vec<(JobOf, DecodeJob)>,
     asked: usize,
 }
 
@@ -73,12 +73,12 @@ impl Decoders for Later {
         self.jobs.len() < 2
     }
 
-    fn begin(&mut self, of: Identity, job: DecodeJob) {
+    fn begin(&mut self, of: JobOf, job: DecodeJob) {
         assert!(self.has_room());
         self.jobs.push((of, job));
     }
 
-    fn take(&mut self) -> Option<(Identity, Decoded)> {
+    fn take(&mut self) -> Option<(JobOf, Decoded)> {
         self.asked += 1;
         // The last that was begun is done first.
         self.jobs.pop_if(|_| self.asked.is_multiple_of(5)).map(|(of, job)| (of, job.run()))

@@ -4,6 +4,7 @@
 
 mod batches;
 mod packages;
+mod parts;
 mod signed;
 
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use layercast_core::units::{Channel, Duration, Layer, Time, WireSeq};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::{Attributes, Disk as _};
 use layercast_delivery::memory::{MemoryDisk, MemoryObjects};
-use layercast_delivery::object::{BlockHasher, Coding, Content, Sha256, sha256};
+use layercast_delivery::object::{Coding, Content, Cut, PART_SYMBOLS, hashes_of, sha256};
 use layercast_delivery::packet::Repr;
 use layercast_delivery::reception::{
     ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
@@ -32,24 +33,12 @@ fn content(length: usize, seed: u32) -> Vec<u8> {
     (0..length as u32).map(|at| ((at ^ seed).wrapping_mul(2_654_435_761) >> 11) as u8).collect()
 }
 
-/// The hashes of the blocks of a file that is signed.
-fn leaves(bytes: &[u8]) -> Arc<[Sha256]> {
-    match Coding::plan(bytes.len() as u64, SYMBOL).unwrap() {
-        Coding::RaptorQ(oti) if oti.blocks() > 1 => {
-            let mut hasher = BlockHasher::new(oti);
-            hasher.update(bytes);
-            hasher.finish().unwrap()
-        }
-        _ => Arc::default(),
-    }
-}
-
 struct Source {
     sender: Sender,
     objects: MemoryObjects,
     now: Time,
     packets: u64,
-    is_signed: bool,
+    cut: Cut,
 }
 
 impl Source {
@@ -71,29 +60,30 @@ impl Source {
             objects: MemoryObjects::default(),
             now: Time::ZERO,
             packets: 0,
-            is_signed,
+            cut: Cut { symbol: SYMBOL, longest: PART_SYMBOLS, is_signed },
         }
     }
 
     fn put(&mut self, files: &[(&str, &[u8])], removed: &[&str], complete: bool) {
         let items: Vec<Item> = files
             .iter()
-            .map(|(path, bytes)| Item {
-                path: (*path).to_owned(),
-                file: Some((bytes.len() as u64, sha256(bytes))),
-                leaves: if self.is_signed { leaves(bytes) } else { Arc::default() },
-                members: Arc::default(),
-                attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
+            .map(|(path, bytes)| {
+                let hashes = hashes_of(bytes, self.cut).unwrap();
+                Item {
+                    path: (*path).to_owned(),
+                    file: Some((bytes.len() as u64, hashes.whole.sha256)),
+                    leaves: hashes.whole.leaves,
+                    parts: hashes.parts,
+                    members: Arc::default(),
+                    attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
+                }
             })
             .collect();
         let removed: Vec<String> = removed.iter().map(|path| (*path).to_owned()).collect();
         let change = self.sender.change(&items, &removed, complete, &|_| Vec::new()).unwrap();
-        for (toi, (_, bytes)) in change.added.iter().zip(files) {
-            let Some(Content::File { coding, .. }) = self.sender.catalogue().object(*toi).map(|e| e.content)
-            else {
-                continue;
-            };
-            self.objects.add(*toi, coding, bytes.to_vec());
+        for (toi, &place) in change.added.iter().zip(&change.items) {
+            let entry = self.sender.catalogue().object(*toi).unwrap();
+            self.objects.add_entry(*toi, entry, files[place].1);
         }
     }
 
@@ -347,6 +337,7 @@ fn another_receiver_goes_on_with_what_is_on_the_disk_and_so_does_another_session
         path: "big".into(),
         file: Some((400_000, sha256(&big))),
         leaves: Arc::default(),
+        parts: None,
         members: Arc::default(),
         attributes: Attributes::default(),
     };

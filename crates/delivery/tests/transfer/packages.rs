@@ -25,6 +25,7 @@ impl Packer {
             path: (*path).to_owned(),
             file: Some((bytes.len() as u64, sha256(bytes))),
             leaves: Arc::default(),
+            parts: None,
             members: Arc::default(),
             attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
         };

@@ -87,6 +87,7 @@ fn packets() -> Vec<Sent> {
             content: Content::File { coding, sha256: Some([7; 32]) },
             leaves: [].into(),
             package: None,
+            part: None,
             attributes: Attributes::default(),
             compressed: None,
             md5: None,

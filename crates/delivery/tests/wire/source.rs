@@ -199,6 +199,7 @@ impl Files {
             path: path.to_owned(),
             file: Some((length as u64, sha256(&content(length)))),
             leaves: Arc::default(),
+            parts: None,
             members: Arc::default(),
             attributes: Attributes { mode: Some(0o640), modified_ns: Some(7) },
         };

@@ -2,9 +2,9 @@
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use layercast_delivery::journal::Identity;
 use layercast_delivery::object::{DecodeJob, Decoded};
 use layercast_delivery::reception::Decoders;
+use layercast_delivery::reception::JobOf;
 
 use crate::background;
 
@@ -15,8 +15,8 @@ const THREADS_MAX: usize = 2;
 /// The threads.
 #[derive(Debug)]
 pub(super) struct Threads {
-    jobs: Sender<(Identity, DecodeJob)>,
-    done: Receiver<(Identity, Decoded)>,
+    jobs: Sender<(JobOf, DecodeJob)>,
+    done: Receiver<(JobOf, Decoded)>,
     count: usize,
     working: usize,
 }
@@ -24,9 +24,9 @@ pub(super) struct Threads {
 impl Threads {
     /// Starts them; none if that is not possible: then blocks are decoded between packets.
     pub(super) fn start() -> Option<Threads> {
-        let (jobs, work) = channel::<(Identity, DecodeJob)>();
+        let (jobs, work) = channel::<(JobOf, DecodeJob)>();
         let (finished, done) = channel();
-        let decode = move |(of, job): (Identity, DecodeJob)| finished.send((of, job.run())).is_ok();
+        let decode = move |(of, job): (JobOf, DecodeJob)| finished.send((of, job.run())).is_ok();
         let count = background::start("decode", background::threads(THREADS_MAX), work, decode);
         (count > 0).then_some(Threads { jobs, done, count, working: 0 })
     }
@@ -37,13 +37,13 @@ impl Decoders for Threads {
         self.working < self.count
     }
 
-    fn begin(&mut self, of: Identity, job: DecodeJob) {
+    fn begin(&mut self, of: JobOf, job: DecodeJob) {
         if self.jobs.send((of, job)).is_ok() {
             self.working += 1;
         }
     }
 
-    fn take(&mut self) -> Option<(Identity, Decoded)> {
+    fn take(&mut self) -> Option<(JobOf, Decoded)> {
         let done = self.done.try_recv().ok()?;
         self.working -= 1;
         Some(done)

@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::carousel::BlockWindow;
-use layercast_delivery::catalogue::{Item, TableSettings};
-use layercast_delivery::object::{Coding, Content};
+use layercast_delivery::catalogue::TableSettings;
+use layercast_delivery::object::{Coding, Content, Cut, Entry as Object, PART_SYMBOLS};
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::Session;
@@ -17,7 +17,7 @@ use layercast_delivery::signed_table::TableSigner;
 use super::follow::Changes;
 use super::packages::{Origin, Packages, Prepared};
 use super::repairs::ENCODERS_MAX;
-use super::scan::{Found, FoundItem, hashed, scan};
+use super::scan::{Found, FoundItem, hashed, item_of, scan};
 use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
 use super::{Ends, SendEvent};
@@ -43,12 +43,12 @@ const TURN_MIN: f64 = 1.0 / 16.0;
 /// its files are open and their space is reserved.
 const LEAD_S: f64 = 0.3;
 
-/// Finds the files and reads them for their hashes, but those whose hashes an earlier sender left; `signed` is the size of
-/// symbols if the hashes of blocks are needed too.
+/// Finds the files and reads them for their hashes, as they are `cut` into objects, but those whose hashes an earlier sender
+/// left.
 pub(super) fn find(
     paths: &[PathBuf],
     saved: &Saved,
-    signed: Option<u16>,
+    cut: Cut,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Found, Error> {
@@ -58,21 +58,14 @@ pub(super) fn find(
     let mut before = 0;
     let mut items = Vec::with_capacity(found.len());
     for one in found {
-        let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, signed));
-        if let Some((hash, leaves)) = known {
-            let file = Some((one.length(), hash));
+        let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, cut));
+        if known.is_some() {
             before += one.length();
-            let item = Item {
-                path: one.name.clone(),
-                file,
-                leaves,
-                members: Arc::default(),
-                attributes: one.attributes,
-            };
+            let item = item_of(&one, known);
             items.push((one, item));
             continue;
         }
-        let item = hashed(&one, signed, &mut |done| {
+        let item = hashed(&one, cut, &mut |done| {
             say(&SendEvent::Hashing { done: before + done, of });
             !stop.load(Ordering::Relaxed)
         })?;
@@ -121,7 +114,8 @@ impl Files {
         say: &mut dyn FnMut(&SendEvent<'_>),
     ) -> Result<Files, Error> {
         let saved = Saved::default();
-        Files::new(&find(paths, &saved, None, stop, say)?, session, ends, &saved, (false, None), None)
+        let cut = Cut { symbol: session.symbol_size(), longest: PART_SYMBOLS, is_signed: false };
+        Files::new(&find(paths, &saved, cut, stop, say)?, session, ends, &saved, (false, None), None)
     }
 
     pub(super) fn new(
@@ -152,7 +146,7 @@ impl Files {
             withdrawn: 0,
         };
         let prepared = files.packages.prepare(found, &[])?;
-        files.send(prepared, found, &[], &|item| saved.reached(item))?;
+        files.send(prepared, found, &[], &|object| saved.reached(object))?;
         Ok(files)
     }
 
@@ -161,21 +155,22 @@ impl Files {
         prepared: Prepared,
         new: &Found,
         removed: &[String],
-        reached: &dyn Fn(&Item) -> Vec<u32>,
+        reached: &dyn Fn(&Object) -> Vec<u32>,
     ) -> Result<(), Error> {
         let change = self.sender.change(&prepared.items, removed, !self.is_open, reached)?;
         change.removed.iter().for_each(|&toi| self.store.remove(toi));
-        for (&toi, origin) in change.added.iter().zip(&prepared.origins) {
-            let Some(Content::File { coding, .. }) =
-                self.sender.catalogue().object(toi).map(|entry| entry.content)
-            else {
-                continue;
-            };
-            match origin {
-                Origin::Own(number) => {
-                    new.get(*number).iter().for_each(|(found, _)| self.store.add(toi, found, coding))
+        for (&toi, &place) in change.added.iter().zip(&change.items) {
+            let Some(object) = self.sender.catalogue().object(toi) else { continue };
+            let Content::File { coding, .. } = object.content else { continue };
+            let start = object.part.map_or(0, |part| part.offset());
+            match prepared.origins.get(place) {
+                Some(Origin::Own(number)) => {
+                    new.get(*number).iter().for_each(|(found, _)| self.store.add(toi, found, start, coding))
                 }
-                Origin::Package(name, file) => self.store.add_package(toi, name, Arc::clone(file), coding),
+                Some(Origin::Package(name, file)) => {
+                    self.store.add_package(toi, name, Arc::clone(file), coding);
+                }
+                None => {}
             }
         }
         self.packages.note(prepared, removed);
@@ -198,7 +193,7 @@ impl Files {
         if let Err(error) = self.apply(new, removed) {
             // One of them cannot be sent, or packages cannot be kept: the others can be sent on their own.
             tracing::debug!(%error, "a change is sent file by file");
-            let none = &|_: &Item| Vec::new();
+            let none = &|_: &Object| Vec::new();
             self.send(Packages::unpacked(&Found::new()), &Found::new(), removed, none)?;
             for one in new {
                 let one = vec![one.clone()];
@@ -251,7 +246,7 @@ impl Files {
             let reached = self.sender.carousel().reached(toi).zip(0..=u8::MAX);
             let reached = reached.map(|(esi, block)| esi.saturating_add(ahead(block))).collect();
             let leaves = (coding.symbol_size(), &*object.leaves);
-            Some(Entry { name: &object.path, hash, leaves, fingerprint, reached })
+            Some(Entry { name: &object.path, part: object.part, hash, leaves, fingerprint, reached })
         });
         text(numbers, files)
     }
@@ -279,11 +274,16 @@ impl Files {
             }
             if self.is_open {
                 // It stays in the table until it is gone for good, or its new version is there: receivers keep theirs.
-                self.store.remove(toi);
-                self.sender.pause(toi);
+                for toi in self.sender.catalogue().parts(toi) {
+                    self.store.remove(toi);
+                    self.sender.pause(toi);
+                }
                 continue;
             }
-            self.withdraw(toi, &error, say)?;
+            // Another part of the same file was noticed before.
+            if self.store.path(toi).is_some() {
+                self.withdraw(toi, &error, say)?;
+            }
         }
         Ok(())
     }
@@ -298,7 +298,8 @@ impl Files {
         let path = self.store.path(toi).map(PathBuf::from).unwrap_or_default();
         let name = self.sender.catalogue().object(toi).map(|entry| entry.path.clone());
         self.store.remove(toi);
-        self.sender.change(&[], name.as_slice(), true, &|_| Vec::new())?;
+        let change = self.sender.change(&[], name.as_slice(), true, &|_| Vec::new())?;
+        change.removed.iter().for_each(|&toi| self.store.remove(toi));
         self.withdrawn += 1;
         say(&SendEvent::Notice(&Notice::Withdrawn { path, vanished }));
         Ok(())

@@ -11,6 +11,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use layercast_delivery::object::Cut;
+
 use super::scan::{Fingerprint, Found, FoundItem, hashed, scan};
 use crate::error::Error;
 use crate::notice::Notice;
@@ -47,9 +49,9 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Looks for changes of what was found; `signed` as for [`hashed`].
-    pub(super) fn start(paths: &[PathBuf], found: &Found, signed: Option<u16>) -> Result<Follower, Error> {
-        let mut watch = Watch::new(paths, found, signed);
+    /// Looks for changes of what was found; `cut` as for [`hashed`].
+    pub(super) fn start(paths: &[PathBuf], found: &Found, cut: Cut) -> Result<Follower, Error> {
+        let mut watch = Watch::new(paths, found, cut);
         let end = Arc::new(AtomicBool::new(false));
         let (queue, changes) = sync_channel(1);
         let flag = Arc::clone(&end);
@@ -93,7 +95,7 @@ type Candidates = BTreeMap<String, (Option<FoundItem>, Instant)>;
 #[derive(Debug)]
 struct Watch {
     paths: Vec<PathBuf>,
-    signed: Option<u16>,
+    cut: Cut,
     /// The file system of each path that is a folder.
     roots: BTreeMap<PathBuf, u64>,
     sent: BTreeMap<String, Option<Fingerprint>>,
@@ -103,14 +105,14 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(paths: &[PathBuf], found: &Found, signed: Option<u16>) -> Watch {
+    fn new(paths: &[PathBuf], found: &Found, cut: Cut) -> Watch {
         let root = |path: &PathBuf| {
             let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
             Some((path.clone(), metadata.dev()))
         };
         Watch {
             paths: paths.to_vec(),
-            signed,
+            cut,
             roots: paths.iter().filter_map(root).collect(),
             sent: found.iter().map(|(found, _)| (found.name.clone(), found.fingerprint)).collect(),
             candidates: BTreeMap::new(),
@@ -201,7 +203,7 @@ impl Watch {
                     self.sent.remove(&name);
                     changes.removed.push(name.clone());
                 }
-                Some(found) => match hashed(&found, self.signed, go_on) {
+                Some(found) => match hashed(&found, self.cut, go_on) {
                     Ok(item) => {
                         self.sent.insert(name.clone(), found.fingerprint);
                         changes.new.push((found, item));
@@ -228,6 +230,8 @@ impl Watch {
 mod tests {
     use super::*;
 
+    const CUT: Cut = Cut { symbol: 1000, longest: 1000, is_signed: false };
+
     struct Site {
         root: PathBuf,
         begin: Instant,
@@ -245,9 +249,9 @@ mod tests {
             let found = scan(&paths, &mut |_| ()).expect("files");
             let found: Found = found
                 .into_iter()
-                .map(|one| (one.clone(), hashed(&one, None, &mut |_| true).expect("a hash")))
+                .map(|one| (one.clone(), hashed(&one, CUT, &mut |_| true).expect("a hash")))
                 .collect();
-            Site { watch: Watch::new(&paths, &found, None), root, begin: Instant::now() }
+            Site { watch: Watch::new(&paths, &found, CUT), root, begin: Instant::now() }
         }
 
         /// What a look after so many seconds finds: names of new files and of those that are gone.

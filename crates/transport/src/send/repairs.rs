@@ -68,7 +68,9 @@ pub(super) struct Of<'a> {
     pub(super) block: Block,
     /// Its file.
     pub(super) file: &'a Arc<File>,
-    /// The blocks and symbols of the file.
+    /// Where the object begins in the file.
+    pub(super) start: u64,
+    /// The blocks and symbols of the object.
     pub(super) oti: Oti,
 }
 
@@ -172,13 +174,13 @@ impl Repairs {
     }
 
     fn order(&mut self, of: Of<'_>, first: u32, until: Until) {
-        let Of { block, file, oti } = of;
+        let Of { block, file, start, oti } = of;
         let count = match until {
             None => (oti.block_symbols(block.1) / PART).clamp(BATCH_MIN, BATCH_MAX),
             // All of a turn, so that its encoder is not needed again.
             Some(until) => until.saturating_sub(first).clamp(1, TURN_MAX),
         };
-        let order = Order { block, file: Arc::clone(file), oti, first, count, until };
+        let order = Order { block, file: Arc::clone(file), start, oti, first, count, until };
         if self.factory.order(order) {
             self.ordered.insert(block, (first, count));
         }

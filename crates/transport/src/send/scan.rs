@@ -1,14 +1,14 @@
 //! The files that are to be sent.
 
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use layercast_delivery::catalogue::Item;
 use layercast_delivery::disk::Attributes;
-use layercast_delivery::object::{BlockHasher, Coding, Sha256, sha256_while};
+use layercast_delivery::object::{Cut, FileHasher, Hashes, Sha256};
 use nix::libc::O_NONBLOCK;
 
 use crate::error::Error;
@@ -187,82 +187,75 @@ fn folder(
     Ok(())
 }
 
-/// A reader that hashes the blocks of what is read.
-struct Blocks<'a> {
-    file: &'a File,
-    hasher: Option<BlockHasher>,
-}
+/// How much is read at once for hashes.
+const READ: usize = 1 << 16;
 
-impl io::Read for Blocks<'_> {
-    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(room)?;
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(room.get(..count).unwrap_or_default());
-        }
-        Ok(count)
-    }
-}
-
-impl<'a> Blocks<'a> {
-    /// Hashes the blocks of a file of this length, if it has several.
-    fn of(file: &'a File, length: u64, symbol: u16) -> Blocks<'a> {
-        let hasher = match Coding::plan(length, symbol) {
-            Ok(Coding::RaptorQ(oti)) if oti.blocks() > 1 => Some(BlockHasher::new(oti)),
-            // What is too long is an error later.
-            _ => None,
-        };
-        Blocks { file, hasher }
-    }
-
-    /// The hashes of the blocks; none if the file did not have its length.
-    fn finish(self) -> Option<Arc<[Sha256]>> {
-        match self.hasher {
-            None => Some(Arc::default()),
-            Some(hasher) => hasher.finish(),
+/// Reads a file of this length for its hashes, as long as `go_on` says so, which gets the number of bytes read; none if it was
+/// stopped, or the file has another length.
+fn read(mut file: &File, mut hasher: FileHasher, go_on: &mut dyn FnMut(u64) -> bool) -> io::Result<Read> {
+    let mut room = vec![0; READ];
+    let mut done = 0;
+    while go_on(done) {
+        match file.read(&mut room) {
+            Ok(0) => return Ok(Read::Done(hasher.finish())),
+            Ok(length) => {
+                done += length as u64;
+                hasher.update(room.get(..length).unwrap_or_default());
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
+    Ok(Read::Stopped)
+}
+
+/// What came of reading a file.
+enum Read {
+    Stopped,
+    /// None if it does not have its length.
+    Done(Option<Hashes>),
 }
 
 /// The hashes of the blocks of a file of this length, if it has several; none if it has another length.
 pub(crate) fn leaves(file: &File, length: u64, symbol: u16) -> io::Result<Option<Arc<[Sha256]>>> {
-    let mut blocks = Blocks::of(file, length, symbol);
-    io::copy(&mut blocks, &mut io::sink())?;
-    Ok(blocks.finish())
+    let cut = Cut { symbol, longest: u64::MAX, is_signed: true };
+    match read(file, FileHasher::new(length, cut), &mut |_| true)? {
+        Read::Done(Some(hashes)) => Ok(Some(hashes.whole.leaves)),
+        Read::Done(None) | Read::Stopped => Ok(None),
+    }
 }
 
-/// Reads a file for its hash, and those of its blocks if it is to be `signed` in symbols of some size, as long as `go_on`
-/// says so, which gets the number of bytes read.
+/// The item of a file or folder that was found, with its hashes.
+pub(crate) fn item_of(found: &FoundItem, hashes: Option<Hashes>) -> Item {
+    let parts = hashes.as_ref().and_then(|hashes| hashes.parts.clone());
+    let whole = hashes.map(|hashes| hashes.whole);
+    Item {
+        path: found.name.clone(),
+        file: whole.as_ref().map(|whole| (found.length(), whole.sha256)),
+        leaves: whole.map_or_else(Arc::default, |whole| whole.leaves),
+        parts,
+        members: Arc::default(),
+        attributes: found.attributes,
+    }
+}
+
+/// Reads a file for its hashes, as it is `cut` into objects, as long as `go_on` says so, which gets the number of bytes read.
 ///
 /// # Errors
 /// If it cannot be read; [`Error::Interrupted`]; [`Error::FileChanged`] if it is no longer the one that was found.
-pub(crate) fn hashed(
-    found: &FoundItem,
-    signed: Option<u16>,
-    go_on: &mut dyn FnMut(u64) -> bool,
-) -> Result<Item, Error> {
-    let Some(fingerprint) = found.fingerprint else {
-        let (path, attributes) = (found.name.clone(), found.attributes);
-        return Ok(Item { path, file: None, leaves: Arc::default(), members: Arc::default(), attributes });
-    };
+pub(crate) fn hashed(found: &FoundItem, cut: Cut, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Item, Error> {
+    let Some(fingerprint) = found.fingerprint else { return Ok(item_of(found, None)) };
     let failed = |source| Error::file("read", &found.path, source);
-    let file = open(&found.path).map_err(failed)?;
-    let mut blocks = match signed {
-        Some(symbol) => Blocks::of(&file, fingerprint.length, symbol),
-        None => Blocks { file: &file, hasher: None },
-    };
-    let sha256 = sha256_while(&mut blocks, go_on).map_err(failed)?.ok_or(Error::Interrupted)?;
     let changed = || Error::FileChanged { path: found.path.clone() };
-    let leaves = blocks.finish().ok_or_else(changed)?;
+    let file = open(&found.path).map_err(failed)?;
+    let hashes = match read(&file, FileHasher::new(fingerprint.length, cut), go_on).map_err(failed)? {
+        Read::Stopped => return Err(Error::Interrupted),
+        Read::Done(hashes) => hashes.ok_or_else(changed)?,
+    };
     if Fingerprint::of(&file.metadata().map_err(failed)?) != fingerprint {
         return Err(changed());
     }
-    Ok(Item {
-        path: found.name.clone(),
-        file: Some((fingerprint.length, sha256)),
-        leaves,
-        members: Arc::default(),
-        attributes: found.attributes,
-    })
+    Ok(item_of(found, Some(hashes)))
 }
 
 /// Opens a file without waiting for the other end of a pipe that has taken its place.

@@ -5,14 +5,15 @@
 //! layercast send state 3
 //! packets SALT NUMBER
 //! file SHA256 DEVICE INODE LENGTH SECONDS NANOSECONDS ESI,ESI,... NAME
+//! part LENGTH SHA256 ESI,ESI,...
 //! blocks SYMBOL LEAVES
 //! package SHA256 ESI,ESI,... NAME
 //! end LINES CHECKSUM
 //! ```
 //!
 //! The numbers after the hash identify the content without reading it; then follow the next symbol of each block and
-//! the path at the receivers. A package of files has no fingerprint: it is made again from its files. `blocks` has the hashes of the blocks of the file before it, in symbols of this size, where the
-//! table is signed. Of `packets`, SALT is `-` if nothing was encrypted, and packets up to NUMBER may have been sent. The
+//! the path at the receivers. A package of files has no fingerprint: it is made again from its files. A long file has no symbols of its own, but parts, in their order, of which all but the last have this length. `blocks` has the hashes of the
+//! blocks of the file or the part before it, in symbols of this size, where the table is signed. Of `packets`, SALT is `-` if nothing was encrypted, and packets up to NUMBER may have been sent. The
 //! checksum is the start of the SHA-256 of all lines before. The file is replaced as a
 //! whole: after a crash there is the one before or the new one.
 
@@ -23,8 +24,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use layercast_delivery::catalogue::Item;
-use layercast_delivery::object::{Coding, Sha256, sha256};
+use layercast_delivery::object::{
+    Coding, Content, Cut, Entry as Object, FilePart, Hashes, Layout, ObjectHashes, Parts, Sha256, sha256,
+};
 use layercast_delivery::security::encryption::Salt;
 
 use super::scan::Fingerprint;
@@ -41,12 +43,39 @@ pub(super) struct Numbers {
     pub(super) granted: u64,
 }
 
-/// The hashes of a file and of its blocks in symbols of a size.
+/// The hashes of an object, and of its blocks in symbols of a size.
 #[derive(Clone, Debug)]
-struct Hashes {
-    whole: Sha256,
+struct Known {
+    sha256: Sha256,
     symbol: usize,
     leaves: Arc<[Sha256]>,
+}
+
+/// The hashes of a file, and of its parts of some length if it has several.
+#[derive(Clone, Debug)]
+struct KnownFile {
+    name: String,
+    whole: Known,
+    layout: Option<Layout>,
+    parts: Vec<Known>,
+}
+
+impl Known {
+    fn new(sha256: Sha256) -> Known {
+        Known { sha256, symbol: 0, leaves: Arc::default() }
+    }
+
+    /// The hashes of an object of this length; none if those of its blocks are needed and not there.
+    fn hashes(&self, length: u64, cut: Cut) -> Option<ObjectHashes> {
+        let leaves = match Coding::plan(length, cut.symbol) {
+            Ok(Coding::RaptorQ(oti)) if cut.is_signed && oti.blocks() > 1 => {
+                let fits = oti.symbol_size() == self.symbol && self.leaves.len() == usize::from(oti.blocks());
+                fits.then(|| Arc::clone(&self.leaves))?
+            }
+            _ => Arc::default(),
+        };
+        Some(ObjectHashes { sha256: self.sha256, leaves })
+    }
 }
 
 /// What an earlier sender left.
@@ -54,7 +83,8 @@ struct Hashes {
 pub(super) struct Saved {
     /// Its packet numbers.
     pub(super) numbers: Numbers,
-    hashes: HashMap<Fingerprint, Hashes>,
+    hashes: HashMap<Fingerprint, KnownFile>,
+    /// By the names of objects.
     reached: BTreeMap<String, (Sha256, Vec<u32>)>,
 }
 
@@ -112,11 +142,16 @@ impl Saved {
         match fields.next()? {
             "file" => {}
             "blocks" => {
-                let hashes = self.hashes.get_mut(&last.take()?)?;
+                let file = self.hashes.get_mut(last.as_ref()?)?;
+                let hashes = file.parts.last_mut().unwrap_or(&mut file.whole);
                 hashes.symbol = fields.next()?.parse().ok()?;
                 let leaves = fields.next()?.split(',').map(from_hex).collect::<Option<Vec<_>>>()?;
                 hashes.leaves = leaves.into();
                 return Some(());
+            }
+            "part" => {
+                let fingerprint = last.as_ref()?;
+                return self.part(fingerprint.length(), *fingerprint, &mut fields);
             }
             "packets" => {
                 let salt = match fields.next()? {
@@ -131,37 +166,57 @@ impl Saved {
         let hash = from_hex(fields.next()?)?;
         let fingerprint = Fingerprint::from_fields(&mut fields)?;
         let reached = numbers(fields.next()?)?;
-        let hashes = Hashes { whole: hash, symbol: 0, leaves: Arc::default() };
-        self.hashes.insert(fingerprint, hashes);
+        let name = fields.next()?.to_owned();
+        let known =
+            KnownFile { name: name.clone(), whole: Known::new(hash), layout: None, parts: Vec::new() };
+        self.hashes.insert(fingerprint, known);
         *last = Some(fingerprint);
-        self.reached.insert(fields.next()?.to_owned(), (hash, reached));
+        self.reached.insert(name, (hash, reached));
         Some(())
     }
 
-    /// The hash of a file that has not changed since, and those of its blocks if it is to be `signed` in symbols of some
-    /// size.
-    pub(super) fn hashes(
-        &self,
-        fingerprint: &Fingerprint,
-        signed: Option<u16>,
-    ) -> Option<(Sha256, Arc<[Sha256]>)> {
-        let Hashes { whole, symbol, leaves } = self.hashes.get(fingerprint)?;
-        let Some(coding) = signed.map(|symbol| Coding::plan(fingerprint.length(), symbol)) else {
-            return Some((*whole, Arc::default()));
-        };
-        match coding {
-            Ok(Coding::RaptorQ(oti)) if oti.blocks() > 1 => {
-                let fits = oti.symbol_size() == *symbol && leaves.len() == usize::from(oti.blocks());
-                fits.then(|| (*whole, Arc::clone(leaves)))
-            }
-            _ => Some((*whole, Arc::default())),
-        }
+    /// Reads the next part of a file of this length.
+    fn part<'a>(
+        &mut self,
+        length: u64,
+        of: Fingerprint,
+        fields: &mut impl Iterator<Item = &'a str>,
+    ) -> Option<()> {
+        let file = self.hashes.get_mut(&of)?;
+        let layout = Layout::new(length, fields.next()?.parse().ok()?).ok()?;
+        let (sha256, reached) = (from_hex(fields.next()?)?, numbers(fields.next()?)?);
+        let number = file.parts.len() as u32;
+        layout.range(number).filter(|_| file.layout.is_none_or(|of| of == layout))?;
+        file.layout = Some(layout);
+        file.parts.push(Known::new(sha256));
+        let part = FilePart { layout, number, sha256: file.whole.sha256 };
+        self.reached.insert(file.name.clone() + &part.suffix(), (sha256, reached));
+        Some(())
     }
 
-    /// The next symbol of each block of an object of the same path and content; empty if there was none.
-    pub(super) fn reached(&self, item: &Item) -> Vec<u32> {
-        let same =
-            self.reached.get(&item.path).filter(|(hash, _)| item.file.is_some_and(|(_, of)| of == *hash));
+    /// The hashes of a file that has not changed since; none if it is cut otherwise than it was.
+    pub(super) fn hashes(&self, fingerprint: &Fingerprint, cut: Cut) -> Option<Hashes> {
+        let known = self.hashes.get(fingerprint)?;
+        let length = fingerprint.length();
+        let layout = Layout::plan(length, cut.symbol, cut.longest).ok()?;
+        if layout != known.layout {
+            return None;
+        }
+        let Some(layout) = layout else {
+            return Some(Hashes { whole: known.whole.hashes(length, cut)?, parts: None });
+        };
+        let each = (0..).zip(&known.parts);
+        let each: Option<Vec<ObjectHashes>> =
+            each.map(|(number, part)| part.hashes(layout.range(number)?.1, cut)).collect();
+        let each = each.filter(|each| each.len() == layout.count() as usize)?;
+        Some(Hashes::of_parts(Parts { layout, each }))
+            .filter(|found| found.whole.sha256 == known.whole.sha256)
+    }
+
+    /// The next symbol of each block of an object of the same name and content; empty if there was none.
+    pub(super) fn reached(&self, object: &Object) -> Vec<u32> {
+        let Content::File { sha256: Some(sha256), .. } = object.content else { return Vec::new() };
+        let same = self.reached.get(&object.location()).filter(|(hash, _)| *hash == sha256);
         same.map(|(_, reached)| reached.clone()).unwrap_or_default()
     }
 }
@@ -174,11 +229,11 @@ fn end(body: &str, lines: usize) -> String {
     format!("end {lines} {}", hex(hash.get(..8).unwrap_or_default()))
 }
 
+/// There are thousands of hashes in a state of long files that are signed.
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digits =
+        |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
+    bytes.iter().flat_map(digits).collect()
 }
 
 fn from_hex(text: &str) -> Option<Sha256> {
@@ -192,9 +247,10 @@ fn from_hex(text: &str) -> Option<Sha256> {
     Some(hash)
 }
 
-/// A file of a state.
+/// A file of a state, or a part of one.
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
+    pub(super) part: Option<FilePart>,
     pub(super) hash: Sha256,
     /// The size of symbols, and the hashes of the blocks in them if the file is signed.
     pub(super) leaves: (usize, &'a [Sha256]),
@@ -212,7 +268,15 @@ pub(super) fn text<'a>(numbers: &Numbers, files: impl Iterator<Item = Entry<'a>>
     let salt = numbers.salt.map_or_else(|| "-".to_owned(), |salt| salt.to_string());
     let mut text = format!("{HEAD}\npackets {salt} {}", numbers.granted);
     let mut count = 1;
+    let mut next_part = 0;
     for file in files {
+        // Parts are read in their order; without one of them those after it are of no use.
+        if let Some(part) = file.part {
+            if part.number > 0 && part.number != next_part {
+                continue;
+            }
+            next_part = part.number + 1;
+        }
         let reached: Vec<String> = file.reached.iter().map(u32::to_string).collect();
         let (hash, reached) = (hex(&file.hash), reached.join(","));
         count += 1;
@@ -220,7 +284,15 @@ pub(super) fn text<'a>(numbers: &Numbers, files: impl Iterator<Item = Entry<'a>>
             let _ = write!(text, "\npackage {hash} {reached} {}", file.name);
             continue;
         };
-        let _ = write!(text, "\nfile {hash} {} {reached} {}", fingerprint.to_fields(), file.name);
+        if let Some(FilePart { layout, number, sha256 }) = file.part {
+            if number == 0 {
+                let _ = write!(text, "\nfile {} {}  {}", hex(&sha256), fingerprint.to_fields(), file.name);
+                count += 1;
+            }
+            let _ = write!(text, "\npart {} {hash} {reached}", layout.part());
+        } else {
+            let _ = write!(text, "\nfile {hash} {} {reached} {}", fingerprint.to_fields(), file.name);
+        }
         if let (symbol, leaves @ [_, ..]) = file.leaves {
             let leaves: Vec<String> = leaves.iter().map(|leaf| hex(leaf)).collect();
             let _ = write!(text, "\nblocks {symbol} {}", leaves.join(","));
@@ -270,6 +342,7 @@ mod tests {
         let (name, hash) = ("file", [7; 32]);
         let entry = Entry {
             name,
+            part: None,
             hash,
             leaves: (1000, &leaves),
             fingerprint: Some(fingerprint),
@@ -277,9 +350,12 @@ mod tests {
         };
         let saved = Saved::parse(&text(&Numbers::default(), [entry].into_iter())).expect("a state");
         assert_eq!(saved.numbers, Numbers::default());
-        assert_eq!(saved.hashes(&fingerprint, None), Some((hash, Arc::default())));
-        assert_eq!(saved.hashes(&fingerprint, Some(1001)), Some((hash, leaves.into())));
-        assert_eq!(saved.hashes(&fingerprint, Some(900)), None, "it must be read again");
+        let cut = |symbol, is_signed| Cut { symbol, longest: 4000, is_signed };
+        let hashes = |cut| saved.hashes(&fingerprint, cut).map(|found| found.whole);
+        assert_eq!(hashes(cut(1000, false)), Some(ObjectHashes { sha256: hash, leaves: [].into() }));
+        assert_eq!(hashes(cut(1001, true)), Some(ObjectHashes { sha256: hash, leaves: leaves.into() }));
+        assert_eq!(hashes(cut(900, true)), None, "it must be read again");
+        assert_eq!(hashes(Cut { longest: 1000, ..cut(1000, false) }), None, "it has parts now");
         fs::remove_dir_all(root).expect("removed");
     }
 
@@ -288,6 +364,7 @@ mod tests {
         let fingerprint = Fingerprint::of(&fs::metadata(root.join("file")).expect("a file"));
         let entry = |name, reached| Entry {
             name,
+            part: None,
             hash: [7; 32],
             leaves: (900, &[]),
             fingerprint: Some(fingerprint),
@@ -298,14 +375,57 @@ mod tests {
         (fingerprint, text(&NUMBERS, files.into_iter()))
     }
 
-    fn item(path: &str, hash: Sha256) -> Item {
-        Item {
+    fn object(path: &str, hash: Sha256) -> Object {
+        let coding = Coding::plan(7, 100).expect("a coding");
+        Object {
+            toi: 1,
             path: path.into(),
-            file: Some((7, hash)),
+            content: Content::File { coding, sha256: Some(hash) },
             leaves: Arc::default(),
-            members: Arc::default(),
+            package: None,
+            part: None,
             attributes: Attributes::default(),
+            compressed: None,
+            md5: None,
         }
+    }
+
+    /// A state of a file of three parts, and what it is read as.
+    #[test]
+    fn parts_of_a_file_have_hashes_and_symbols_of_their_own() {
+        let root = folder("parts");
+        let file = File::create(root.join("file")).expect("a file");
+        file.set_len(2_500_000).expect("its length");
+        let fingerprint = Fingerprint::of(&file.metadata().expect("a file"));
+        let cut = Cut { symbol: 1000, longest: 1000, is_signed: true };
+        let layout = Layout::plan(2_500_000, 1000, 1000).expect("a layout").expect("parts");
+        assert_eq!(layout.count(), 3);
+        let part = |number: u8| ObjectHashes { sha256: [number; 32], leaves: [].into() };
+        let hashes = Hashes::of_parts(Parts { layout, each: (0..3).map(part).collect() });
+        let entry = |number: u32| Entry {
+            name: "a/long file",
+            part: Some(FilePart { layout, number, sha256: hashes.whole.sha256 }),
+            hash: [number as u8; 32],
+            leaves: (1000, &[]),
+            fingerprint: Some(fingerprint),
+            reached: vec![number + 7],
+        };
+        let other = || Entry { name: "other", part: None, fingerprint: None, ..entry(1) };
+        let saved = Saved::parse(&text(&NUMBERS, [other(), entry(0), entry(1), entry(2)].into_iter()));
+        let saved = saved.expect("a state");
+        assert_eq!(saved.hashes(&fingerprint, cut), Some(hashes.clone()));
+        assert_eq!(saved.hashes(&fingerprint, Cut { longest: 5000, ..cut }), None);
+        assert_eq!(saved.hashes(&fingerprint, Cut { longest: 900, ..cut }), Some(hashes.clone()));
+        assert_eq!(saved.hashes(&fingerprint, Cut { longest: 800, ..cut }), None, "in other parts");
+        let of = |number| Object { part: entry(number).part, ..object("a/long file", [number as u8; 32]) };
+        assert_eq!([0, 1, 2].map(|number| saved.reached(&of(number))), [[7], [8], [9]]);
+        // Some of them were withdrawn when the state was written.
+        for some in [vec![entry(0), entry(2)], vec![other(), entry(1), entry(2)]] {
+            let saved = Saved::parse(&text(&NUMBERS, some.into_iter())).expect("a state");
+            assert_eq!(saved.hashes(&fingerprint, cut), None);
+            assert_eq!(saved.reached(&of(2)), [0; 0]);
+        }
+        fs::remove_dir_all(root).expect("removed");
     }
 
     #[test]
@@ -315,12 +435,13 @@ mod tests {
         let path = root.join("state");
         replace(&path, &text).expect("written");
         let saved = Saved::read(&path).expect("a state");
-        assert_eq!(saved.hashes(&fingerprint, None), Some(([7; 32], Arc::default())));
+        let cut = Cut { symbol: 900, longest: 1000, is_signed: false };
+        assert_eq!(saved.hashes(&fingerprint, cut).map(|found| found.whole.sha256), Some([7; 32]));
         assert_eq!(saved.numbers, NUMBERS);
-        assert_eq!(saved.reached(&item("a folder/a file", [7; 32])), [5, 70_000]);
-        assert_eq!(saved.reached(&item(".layercast/0a.package", [7; 32])), [3, 4]);
-        assert!(saved.reached(&item("a folder/a file", [8; 32])).is_empty());
-        assert!(saved.reached(&item("another", [7; 32])).is_empty());
+        assert_eq!(saved.reached(&object("a folder/a file", [7; 32])), [5, 70_000]);
+        assert_eq!(saved.reached(&object(".layercast/0a.package", [7; 32])), [3, 4]);
+        assert!(saved.reached(&object("a folder/a file", [8; 32])).is_empty());
+        assert!(saved.reached(&object("another", [7; 32])).is_empty());
         assert!(Saved::read(&root.join("none")).expect("none yet").reached.is_empty());
         fs::remove_dir_all(root).expect("removed");
     }

@@ -26,6 +26,8 @@ struct Source {
     /// None of a package, whose file is nobody else's.
     fingerprint: Option<Fingerprint>,
     coding: Coding,
+    /// Where it begins in the file.
+    start: u64,
 }
 
 /// The files that are being sent.
@@ -44,18 +46,18 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Adds the file of an object.
-    pub(crate) fn add(&mut self, toi: u32, found: &FoundItem, coding: Coding) {
+    /// Adds the file of an object, which begins at `start` of it.
+    pub(crate) fn add(&mut self, toi: u32, found: &FoundItem, start: u64, coding: Coding) {
         if found.fingerprint.is_some() {
             let (path, fingerprint) = (found.path.clone(), found.fingerprint);
-            self.sources.insert(toi, Source { path, fingerprint, coding });
+            self.sources.insert(toi, Source { path, fingerprint, coding, start });
         }
     }
 
     /// Adds a package, whose bytes are in a file that stays as it is.
     pub(crate) fn add_package(&mut self, toi: u32, name: &str, file: Arc<File>, coding: Coding) {
         self.packages.insert(toi, file);
-        self.sources.insert(toi, Source { path: PathBuf::from(name), fingerprint: None, coding });
+        self.sources.insert(toi, Source { path: PathBuf::from(name), fingerprint: None, coding, start: 0 });
     }
 
     /// Forgets an object.
@@ -137,12 +139,12 @@ impl Symbols for Store {
     type Error = Error;
 
     fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Error> {
-        let Some(coding) = self.sources.get(&toi).map(|source| source.coding) else { return Ok(()) };
+        let Some(&Source { coding, start: object, .. }) = self.sources.get(&toi) else { return Ok(()) };
         let (start, length) = match coding.locate(id) {
             None => return Ok(()),
             Some(SymbolPlace::Repair(oti, number)) => {
                 let file = self.file(toi)?;
-                let of = Of { block: (toi, id.block), file: &file, oti };
+                let of = Of { block: (toi, id.block), file: &file, start: object, oti };
                 let made = self.repairs.symbol(of, number, room);
                 return made.map_err(|error| self.lost(toi, error));
             }
@@ -151,7 +153,8 @@ impl Symbols for Store {
         let file = self.file(toi)?;
         let (data, padding) = room.split_at_mut(length.min(room.len()));
         padding.fill(0);
-        let read = self.read_ahead.read((toi, id.block), &file, start, coding.length(), data);
+        let (start, end) = (object + start, object + coding.length());
+        let read = self.read_ahead.read((toi, id.block), &file, start, end, data);
         read.map_err(|error| self.lost(toi, error))
     }
 
@@ -161,13 +164,11 @@ impl Symbols for Store {
 
     fn prepare(&mut self, ahead: Ahead) {
         let Ahead { toi, first, turn } = ahead;
-        let coding = self.sources.get(&toi).map(|source| source.coding);
-        let Some(SymbolPlace::Repair(oti, number)) = coding.and_then(|coding| coding.locate(first)) else {
-            return;
-        };
+        let Some(&Source { coding, start, .. }) = self.sources.get(&toi) else { return };
+        let Some(SymbolPlace::Repair(oti, number)) = coding.locate(first) else { return };
         // A file that cannot be read is noticed when its symbols are sent.
         if let Ok(file) = self.file(toi) {
-            self.repairs.prepare(Of { block: (toi, first.block), file: &file, oti }, number, turn);
+            self.repairs.prepare(Of { block: (toi, first.block), file: &file, start, oti }, number, turn);
         }
     }
 }

@@ -14,12 +14,12 @@ use layercast_core::units::{Rate, Size};
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, deployed, receive};
-use layercast_transport::send::{Ends, SendEvent, SendOptions, send};
+use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, send};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
-/// Plays the role `send FILE BASE_KBPS FACTOR COUNT` with or without a protocol after it, `receive DIR`, or `receive-full DIR` with a full
-/// directory, and prints a line per half second. It ends with its standard input.
+/// Plays the role `send FILE BASE_KBPS FACTOR COUNT` with or without a protocol after it, `send-parts ...` the same with parts of 1000 symbols and a state,
+/// `receive DIR`, or `receive-full DIR` with a full directory, and prints a line per half second. It ends with its standard input.
 pub(crate) fn play(role: &str) {
     let mut words: Vec<_> = role.split(' ').collect();
     if words.len() == 5 {
@@ -32,7 +32,8 @@ pub(crate) fn play(role: &str) {
         flag.store(true, Ordering::Relaxed);
     });
     match words[..] {
-        ["send", file, base, factor, count, control] => {
+        [role @ ("send" | "send-parts"), file, base, factor, count, control] => {
+            let has_parts = role == "send-parts";
             let base = Rate::from_kbps(base.parse().unwrap());
             let count = count.parse().unwrap();
             let layers = LayerTable::multiplicative(factor.parse().unwrap(), base, count).unwrap();
@@ -57,7 +58,8 @@ pub(crate) fn play(role: &str) {
                 encrypts: false,
                 follow: false,
                 packs: true,
-                state: None,
+                longest_part: if has_parts { 1000 } else { PART_SYMBOLS },
+                state: has_parts.then(|| PathBuf::from(format!("{file}.state"))),
                 seed: None,
                 name: "lab".to_owned(),
                 is_announced: false,

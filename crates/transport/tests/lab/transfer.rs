@@ -117,23 +117,61 @@ pub(crate) fn transfer_to_three(
     sending.three(lab).into_iter().map(|one| one.finish(&sending.data, until, last_s)).collect()
 }
 
+/// Sends `length` bytes in parts to a receiver that is killed twice and to one that stays, through a restart of the source.
+pub(crate) fn transfer_of_parts(lab: &Lab, length: usize, layers: &str, within: Duration) {
+    let mut sending = Sending::start_as("send-parts", lab, "parts", length, layers);
+    let until = Instant::now() + within;
+    let stays = receiver(lab, &sending.temp, 0, "stays");
+    for again in 0..3 {
+        let mut killed = receiver(lab, &sending.temp, 1, "again");
+        let own = killed.into.join(".layercast");
+        let records = || {
+            let own = fs::read_dir(&own).into_iter().flatten().flatten();
+            own.filter(|entry| entry.path().extension().is_some_and(|end| end == "symbols")).count()
+        };
+        while records() < 2 && killed.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "{}", fs::read_to_string(&killed.log).unwrap());
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(Duration::from_millis(1500));
+        killed.child.kill().unwrap();
+        killed.child.wait().unwrap();
+        if again == 1 {
+            sending.source.kill().unwrap();
+            sending.source.wait().unwrap();
+            sending.source = lab.start("source", &sending.role, &sending.temp.0.join("again.log"));
+        }
+    }
+    let again = receiver(lab, &sending.temp, 1, "again");
+    for one in [again, stays] {
+        let into = one.into.clone();
+        one.finish(&sending.data, until, 1);
+        assert_eq!(fs::read_dir(into).unwrap().count(), 1, "no partial file and no record are left");
+    }
+}
+
 /// A source that sends until this is dropped.
 struct Sending {
-    _source: Child,
+    source: Child,
+    role: String,
     data: Vec<u8>,
     temp: TempDir,
 }
 
 impl Sending {
     fn start(lab: &Lab, name: &str, length: usize, layers: &str) -> Sending {
+        Sending::start_as("send", lab, name, length, layers)
+    }
+
+    fn start_as(role: &str, lab: &Lab, name: &str, length: usize, layers: &str) -> Sending {
         let temp = TempDir::new(name);
         let data: Vec<u8> =
             (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
         let file = temp.0.join("file");
         fs::write(&file, &data).unwrap();
-        let role = format!("send {} {layers}", file.display());
-        let _source = lab.start("source", &role, &temp.0.join("send.log"));
-        Sending { _source, data, temp }
+        let role = format!("{role} {} {layers}", file.display());
+        let source = lab.start("source", &role, &temp.0.join("send.log"));
+        Sending { source, role, data, temp }
     }
 
     fn three(&self, lab: &Lab) -> Vec<Receiver> {

@@ -67,6 +67,9 @@ impl<F: DiskFile> Object<F> {
     /// What is known is of an earlier session: nothing is put in place until this one has the package too.
     pub(in crate::reception) fn forget_name(&mut self) {
         self.named = None;
+        if let Some(parts) = &mut self.parts {
+            parts.forget_names();
+        }
         if let Some(members) = self.members_mut() {
             members.supersede_all();
         }
@@ -84,6 +87,9 @@ impl<F: DiskFile> Object<F> {
     /// It cannot be received.
     pub(in crate::reception) fn reject(&mut self, reason: ObjectError) {
         self.state = State::Failed(reason);
+        if let Some(parts) = &mut self.parts {
+            parts.close();
+        }
     }
 
     /// Whether the next work is that on its files.

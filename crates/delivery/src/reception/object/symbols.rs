@@ -4,26 +4,21 @@ use std::io::{self, IoSlice};
 
 use super::{Object, State};
 use crate::disk::DiskFile;
-use crate::object::{Attempt, DecodeJob, Decoded, SymbolOutcome};
+use crate::object::{AssemblyCounters, DecodeJob, Decoded, SymbolOutcome};
 use crate::packet::PayloadId;
-use crate::placing::Partial;
 
 impl<F: DiskFile> Object<F> {
-    /// Inserts a symbol.
-    pub(in crate::reception) fn insert(&mut self, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
-        match &mut self.state {
-            State::Short(reassembly) => reassembly.insert(id, symbol),
-            State::Long(partial, _) => {
-                let Partial { coding, reassembly, journal, .. } = &mut **partial;
-                let outcome = reassembly.insert(id, symbol)?;
-                // Without a record an object can be received all the same.
-                if let Some(record) = journal
-                    && record.record(id, *coding, outcome).is_err()
-                {
-                    *journal = None;
-                }
-                Ok(outcome)
-            }
+    /// Inserts a symbol, of this part if it has several.
+    pub(in crate::reception) fn insert(
+        &mut self,
+        part: u32,
+        id: PayloadId,
+        symbol: &[u8],
+    ) -> io::Result<SymbolOutcome> {
+        match (&mut self.state, &mut self.parts) {
+            (State::Short(reassembly), _) => reassembly.insert(id, symbol),
+            (State::Long(partial, _), _) => partial.insert(id, symbol),
+            (State::Assembling, Some(parts)) => parts.insert(part, id, symbol),
             _ => Ok(SymbolOutcome::Refused),
         }
     }
@@ -32,71 +27,88 @@ impl<F: DiskFile> Object<F> {
     /// to be inserted one by one.
     pub(in crate::reception) fn insert_run(
         &mut self,
+        part: u32,
         first: PayloadId,
         symbols: &[IoSlice<'_>],
     ) -> io::Result<Option<SymbolOutcome>> {
-        let State::Long(partial, _) = &mut self.state else { return Ok(None) };
-        let Partial { coding, reassembly, journal, .. } = &mut **partial;
-        let Some(last) = reassembly.insert_run(first, symbols)? else { return Ok(None) };
-        let mut ids = (first.esi()..).zip((0..symbols.len()).rev());
-        let recorded = journal.iter_mut().try_for_each(|record| {
-            ids.try_for_each(|(esi, left)| {
-                let outcome = if left == 0 { last } else { SymbolOutcome::New };
-                let id = PayloadId::new(first.block, esi);
-                id.map_or(Ok(()), |id| record.record(id, *coding, outcome))
-            })
-        });
-        if recorded.is_err() {
-            *journal = None;
+        match (&mut self.state, &mut self.parts) {
+            (State::Long(partial, _), _) => partial.insert_run(first, symbols),
+            (State::Assembling, Some(parts)) => parts.insert_run(part, first, symbols),
+            _ => Ok(None),
         }
-        Ok(Some(last))
     }
 
     /// Decodes and verifies a block that has enough symbols. Whether there was one.
     pub(super) fn complete_block(&mut self) -> io::Result<bool> {
-        match &mut self.state {
-            State::Short(reassembly) => Ok(reassembly.complete_next()?.is_some()),
-            State::Long(partial, _) => {
-                let attempt = partial.reassembly.complete_next()?;
-                record_attempt(partial, attempt);
-                Ok(attempt.is_some())
-            }
+        match (&mut self.state, &mut self.parts) {
+            (State::Short(reassembly), _) => Ok(reassembly.complete_next()?.is_some()),
+            (State::Long(partial, _), _) => partial.complete_block(),
+            (State::Assembling, Some(parts)) => parts.complete_block(),
             _ => Ok(false),
         }
     }
 
     /// Whether a block of a long object has enough symbols.
     pub(in crate::reception) fn is_decodable(&self) -> bool {
-        matches!(&self.state, State::Long(partial, _) if partial.reassembly.is_ready())
+        match (&self.state, &self.parts) {
+            (State::Long(partial, _), _) => partial.reassembly.is_ready(),
+            (State::Assembling, Some(parts)) => parts.is_decodable(),
+            _ => false,
+        }
     }
 
-    /// The next block that has enough symbols, to be decoded elsewhere.
-    pub(in crate::reception) fn take_job(&mut self) -> io::Result<Option<DecodeJob>> {
-        match &mut self.state {
-            State::Long(partial, _) => partial.reassembly.take_job(),
+    /// The next block that has enough symbols, to be decoded elsewhere, and the part that it is of.
+    pub(in crate::reception) fn take_job(&mut self) -> io::Result<Option<(u32, DecodeJob)>> {
+        match (&mut self.state, &mut self.parts) {
+            (State::Long(partial, _), _) => Ok(partial.take_job()?.map(|job| (0, job))),
+            (State::Assembling, Some(parts)) => parts.take_job(),
             _ => Ok(None),
         }
     }
 
-    /// Takes a block that was decoded elsewhere.
-    pub(in crate::reception) fn finish_job(&mut self, decoded: Decoded) -> io::Result<()> {
-        if let State::Long(partial, _) = &mut self.state {
-            let attempt = partial.reassembly.finish_job(decoded)?;
-            record_attempt(partial, attempt);
+    /// Takes a block of a part that was decoded elsewhere.
+    pub(in crate::reception) fn finish_job(&mut self, part: u32, decoded: Decoded) -> io::Result<()> {
+        match (&mut self.state, &mut self.parts) {
+            (State::Long(partial, _), _) => partial.finish_job(decoded),
+            (State::Assembling, Some(parts)) => parts.finish_job(part, decoded),
+            _ => Ok(()),
         }
-        Ok(())
     }
-}
 
-/// Records what came of decoding a block.
-fn record_attempt<F: DiskFile>(partial: &mut Partial<F>, attempt: Option<(u8, Attempt)>) {
-    let Partial { reassembly, journal, .. } = partial;
-    let recorded = match (attempt, &mut *journal) {
-        (Some((block, Attempt::Complete)), Some(record)) => record.record_block(block),
-        (Some((_, Attempt::Forged)), Some(record)) => record.keep_blocks(&reassembly.complete_blocks()),
-        _ => Ok(()),
-    };
-    if recorded.is_err() {
-        *journal = None;
+    /// About how much memory the record of a part takes; none if it is not in memory.
+    pub(in crate::reception) fn record_memory(&self, part: u32) -> Option<u64> {
+        match (&self.state, &self.parts) {
+            (State::Long(partial, _), _) => Some(partial.reassembly.memory() as u64),
+            (State::Assembling, Some(parts)) => parts.memory(part),
+            _ => None,
+        }
+    }
+
+    /// Gives up the memory of the record of a part, which is on the disk: it is read again with the next symbol. Whether that
+    /// was possible.
+    pub(in crate::reception) fn put_aside(&mut self, part: u32) -> bool {
+        if let (State::Assembling, Some(parts)) = (&self.state, &mut self.parts) {
+            return parts.put_aside(part);
+        }
+        if self.is_busy() {
+            return false;
+        }
+        let State::Long(partial, hashing) = &mut self.state else { return false };
+        let can = partial.can_be_put_aside();
+        if can {
+            let (_, held) = partial.reassembly.symbols();
+            self.put_aside.add_decoding(AssemblyCounters::default(), partial.reassembly.counters());
+            self.state = State::Aside(held, hashing.clone());
+        }
+        can
+    }
+
+    /// Writes the records that wait; false if that failed now.
+    pub(in crate::reception) fn flush(&mut self) -> bool {
+        match (&mut self.state, &mut self.parts) {
+            (State::Long(partial, _), _) => partial.flush(),
+            (State::Assembling, Some(parts)) => parts.flush(),
+            _ => true,
+        }
     }
 }

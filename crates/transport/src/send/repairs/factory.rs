@@ -25,6 +25,7 @@ const THREADS_MAX: usize = 4;
 pub(super) struct Order {
     pub(super) block: Block,
     pub(super) file: Arc<File>,
+    pub(super) start: u64,
     pub(super) oti: Oti,
     pub(super) first: u32,
     pub(super) count: u32,
@@ -127,10 +128,13 @@ impl Order {
         let mut data = vec![0; BlockEncoder::data_length(self.oti, block)];
         let (start, _) = self.oti.position(block, 0);
         let length = self.oti.length().saturating_sub(start).min(data.len() as u64) as usize;
-        self.file.read_exact_at(data.get_mut(..length).unwrap_or_default(), start)?;
+        self.file.read_exact_at(data.get_mut(..length).unwrap_or_default(), self.start + start)?;
         let encoder = BlockEncoder::new(self.oti, block, &data).ok_or(io::ErrorKind::InvalidData)?;
         let encoder = Arc::new(encoder);
-        lock(encoders).insert(self.block, &encoder);
+        // That of a turn is not needed again before all other blocks had theirs, and another takes its memory by then.
+        if self.until.is_none() {
+            lock(encoders).insert(self.block, &encoder);
+        }
         Ok(encoder)
     }
 }

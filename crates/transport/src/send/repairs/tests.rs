@@ -26,7 +26,7 @@ fn right(bytes: &[u8], oti: Oti, block: u8, number: u32) -> Vec<u8> {
 fn symbols_are_those_of_the_encoder_whether_they_were_ordered_or_not() {
     let (file, bytes, oti) = file(300_000);
     let mut repairs = Repairs::default();
-    let of = Of { block: (7, 0), file: &file, oti };
+    let of = Of { block: (7, 0), file: &file, start: 0, oti };
     let mut room = vec![0; SYMBOL];
     repairs.prepare(of, 3, Some(5));
     for number in [3, 4, 5, 6, 7, 8, 9, 100, 101, 2] {
@@ -54,7 +54,7 @@ fn memory_is_bounded() {
     let mut room = vec![0; SYMBOL];
     for number in 0..40 {
         for block in 0..oti.blocks() {
-            let of = Of { block: (1, block), file: &file, oti };
+            let of = Of { block: (1, block), file: &file, start: 0, oti };
             repairs.prepare(of, 1000 * number, Some(2000));
             if number == 39 || (number, block) == (0, 0) {
                 repairs.symbol(of, 1000 * number, &mut room).expect("a symbol");
@@ -72,7 +72,7 @@ fn a_file_that_was_cut_has_no_repair_symbols() {
     let (file, _, oti) = file(100_000);
     file.set_len(50_000).expect("a disk");
     let mut repairs = Repairs::default();
-    let of = Of { block: (1, 0), file: &file, oti };
+    let of = Of { block: (1, 0), file: &file, start: 0, oti };
     repairs.prepare(of, 0, None);
     let error = repairs.symbol(of, 0, &mut [0; SYMBOL]).expect_err("a short file");
     assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);

@@ -91,6 +91,7 @@ impl RealSource {
                 path: path.clone(),
                 file: Some((bytes.len() as u64, sha256(bytes))),
                 leaves: Arc::default(),
+                parts: None,
                 members: Arc::default(),
                 attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
             })
