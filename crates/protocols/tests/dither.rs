@@ -58,7 +58,7 @@ fn every_source_that_paces_has_the_option_and_has_it_on_real_networks() {
         let scenarios = protocol.get("dither");
         protocol.deploy();
         let deployed = protocol.get("dither");
-        if WINDOWS.contains(&name) {
+        if WINDOWS.contains(name) {
             assert_eq!((scenarios, deployed), (None, None), "{name}");
         } else {
             // Tide is no paper's, and has always had it.
@@ -72,7 +72,7 @@ fn every_source_that_paces_has_the_option_and_has_it_on_real_networks() {
 /// bounds of slots: a packet a channel and slot at most, of which Tide has 24 in a minute.
 #[test]
 fn dither_moves_departures_and_keeps_the_rate() {
-    for name in NAMES.into_iter().filter(|name| !WINDOWS.contains(name) && !ONE_RECEIVER.contains(name)) {
+    for name in NAMES.iter().filter(|name| !WINDOWS.contains(name) && !ONE_RECEIVER.contains(name)) {
         let (even, dithered) = (departures(&with_dither(name, 0.0)), departures(&with_dither(name, 0.9)));
         assert_eq!(even.keys().collect::<Vec<_>>(), dithered.keys().collect::<Vec<_>>(), "{name}");
         let count = |sent: &BTreeMap<Channel, Vec<Time>>| sent.values().map(Vec::len).sum::<usize>();

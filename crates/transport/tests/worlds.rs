@@ -49,6 +49,7 @@ fn through_bytes(origin: Origin, header: Header) -> Header {
                 is_compressed: false,
                 fti: None,
                 poll: None,
+                known_level: None,
             };
             let mut room = [0; MAX_HEADER];
             let length = repr.write(&mut room);

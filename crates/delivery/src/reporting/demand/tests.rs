@@ -1,5 +1,6 @@
 //! Sources and receivers in virtual time.
 
+use layercast_core::math::pow;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Level, Rate, Time};
 
@@ -15,7 +16,7 @@ const DELAY: Duration = Duration::from_ms(25);
 const STEP: Duration = Duration::from_ms(5);
 
 fn rates() -> Vec<Rate> {
-    (0..LEVELS).map(|at| Rate::from_kbps(128.0 * 1.33f64.powi(i32::from(at)))).collect()
+    (0..LEVELS).map(|at| Rate::from_kbps(128.0 * pow(1.33, f64::from(at)))).collect()
 }
 
 fn level(count: u16) -> Level {
