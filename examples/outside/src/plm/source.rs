@@ -110,7 +110,11 @@ impl Endpoint for Source {
             Input::DataExhausted => self.is_sending = false,
             Input::DataAvailable => self.resume(now),
             Input::Finish | Input::Stop => self.end(),
-            Input::Timer | Input::Packet(_) | Input::JoinFailed(..) | Input::SendRefused(_) | Input::Demand(_) => {}
+            Input::Timer
+            | Input::Packet(_)
+            | Input::JoinFailed(..)
+            | Input::SendRefused(_)
+            | Input::Demand(_) => {}
         }
         self.send_due(now);
     }
