@@ -170,8 +170,8 @@ fn what_is_announced_is_the_most_that_smcc_sends() {
     }
     let (_, file) = with_file("smcc", 100_000);
     let group = group(50);
-    let arguments =
-        ["send", &file, "--group", &group, "--control", "smcc", "--base", "128 kbit/s", "--for", "2 s"];
+    let rates = ["--base", "128 kbit/s", "--packet", "1000 bytes", "--for", "2 s"];
+    let arguments = [&["send", &file, "--group", &group, "--control", "smcc"][..], &rates].concat();
     let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
     // 246 steps of counting layers of 80 kbit/s each, and the layers.
     assert!(out.contains(" by smcc, 128 kbit/s to 8.192 Mbit/s in 7 levels on "), "{out}{error}");
