@@ -63,7 +63,9 @@ fn every_source_that_paces_has_the_option_and_has_it_on_real_networks() {
         } else {
             // Tide is no paper's, and has always had it.
             let off = if *name == "tide" { "0.5" } else { "0" };
-            assert_eq!((scenarios.as_deref(), deployed.as_deref()), (Some(off), Some("0.5")), "{name}");
+            // TFRC's rate suffers more than it gains (docs/readings.md), and without reports its packets are seconds apart.
+            let on = if *name == "tfrc" { "0" } else { "0.5" };
+            assert_eq!((scenarios.as_deref(), deployed.as_deref()), (Some(off), Some(on)), "{name}");
         }
     }
 }

@@ -9,7 +9,6 @@ use layercast_core::units::{Duration, Size};
 pub(crate) const ANNOUNCE_INTERVAL: Duration = Duration::from_ms(500);
 pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{LossMethod, RtoRule, RttFilter};
-use layercast_kit::pacing::DEPLOYED_DITHER;
 pub use layercast_kit::response::Response;
 
 options! {
@@ -91,7 +90,6 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
-        self.dither = DEPLOYED_DITHER;
         // A receiver discovers the session by its packets, so some must arrive before it reports.
         self.announce_interval = ANNOUNCE_INTERVAL;
     }
