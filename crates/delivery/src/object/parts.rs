@@ -1,5 +1,5 @@
 //! Long files as several objects, each a part of the file. All parts but the last have the same length, so that one of them
-//! tells where all others are, and no two can overlap.
+//! gives the places of all others, and no two can overlap.
 
 use core::fmt;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //!
 //! The source's table packets carry a *known* level; a receiver that holds more says so
 //! ([`Demand`](crate::packet::Demand)), unless another one does so first: the source then raises the level in the next packet,
-//! and whoever holds no more is silent. Receivers wait before they speak, those of high levels less than others, for a
+//! and receivers that hold no more are silent. Receivers wait before they speak, those of high levels less than others, for a
 //! time with an exponential distribution (Nonnenmacher and Biersack, IEEE/ACM Transactions on Networking 7(3), 1999), which
 //! is longer where the polls say that the session has many receivers. So a source hears a few messages, however many
 //! receivers there are.

@@ -145,6 +145,12 @@ impl Waves {
         self.active + 1
     }
 
+    /// How many waves a source sends where this level is the highest in demand
+    /// ([`Input::Demand`](layercast_core::contract::Input::Demand)): one at least.
+    pub fn in_demand(&self, level: Level) -> u16 {
+        level.layer_count().saturating_sub(1).clamp(1, self.active)
+    }
+
     /// The mean rate over a slot of a receiver that holds a level throughout, with packets of this size: no more than the
     /// source sends.
     pub fn level_rate(&self, level: Level, packet: Size) -> Rate {

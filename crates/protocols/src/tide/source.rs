@@ -112,7 +112,7 @@ impl Source {
     /// Sends the waves of a level from now on, one at least. A wave that is not sent falls all the same, and has
     /// the numbers of its place when it is sent again.
     fn demand(&mut self, now: Time, level: Level) {
-        self.open = level.layer_count().saturating_sub(1).clamp(1, self.waves.active_waves());
+        self.open = self.waves.in_demand(level);
         if self.is_sending {
             self.active.truncate(usize::from(self.open));
             self.fill(now);

@@ -8,7 +8,7 @@ use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer
 use layercast_core::family::AnyHeader as _;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Level, Rate, Size, Time};
+use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_protocols::registry::{Header, Protocol, Source};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -174,11 +174,6 @@ impl SourceHost {
         self.send_path.demands = Demands::new(rates, self.send_path.clock.now());
     }
 
-    /// The highest level that is sent; none if all always are.
-    pub fn level_in_demand(&self) -> Option<Level> {
-        self.send_path.demands.as_ref().map(Demands::sent)
-    }
-
     /// What reception reports say of the receivers; none if they are not polled.
     pub fn collector(&mut self) -> Option<&mut Collector> {
         self.send_path.collector.as_mut()
@@ -215,7 +210,7 @@ impl SourceHost {
             self.receive_feedback(supply)?;
         }
         let now = self.send_path.clock.now();
-        self.look_at_demand(now, supply);
+        self.look_at_demand(now, supply)?;
         if let Some(due) = due.filter(|&due| due <= now) {
             let (late, timers) = self.late;
             self.late = (late + now.since(due), timers.saturating_add(1));
@@ -231,16 +226,17 @@ impl SourceHost {
         Ok(())
     }
 
-    /// Tells the endpoint which levels are in demand, and receivers which are known to be.
-    fn look_at_demand(&mut self, now: Time, supply: &mut impl Supply) {
-        let Some(demands) = &mut self.send_path.demands else { return };
+    /// Passes the levels in demand to the endpoint when they change, and has what is known announced.
+    fn look_at_demand(&mut self, now: Time, supply: &mut impl Supply) -> Result<(), Error> {
+        let Some(demands) = &mut self.send_path.demands else { return Ok(()) };
         if demands.is_urgent(now) {
             supply.announce_soon();
         }
         if let Some(level) = demands.take_change(now) {
             tracing::debug!(?level, "levels in demand");
-            self.drive_batching(now, Input::Demand(level), supply);
+            self.drive_endpoint(now, Input::Demand(level), supply)?;
         }
+        Ok(())
     }
 
     /// When packets are sent next: at the deadline, and no earlier than a burst after the last one.

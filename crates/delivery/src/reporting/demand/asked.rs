@@ -9,8 +9,7 @@ use crate::packet::ALL;
 /// The longest time before a receiver speaks, in a session of which it knows no more (CHOICE: half of it to prefer high levels,
 /// half of it random; table packets that answer others arrive within a tenth of a second).
 const WAIT: Duration = Duration::from_ms(250);
-/// By how much it grows with each factor of two in the number of receivers, as the polls tell it, and up to what.
-const WAIT_STEP: f64 = 1.0;
+/// It grows by as much with each factor of two in the number of receivers, as the polls give it, up to this.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 /// The number of receivers for which the distribution of the random part is made.
 const RECEIVERS: f64 = 1e5;
@@ -60,7 +59,7 @@ impl Asked {
     /// A table packet says what the source knows, and with which exponent its receivers answer polls.
     pub fn heard(&mut self, now: Time, known: Level, exponent: u8) {
         self.known = Some(known);
-        self.wait = WAIT.scaled(1.0 + WAIT_STEP * f64::from(exponent)).min(WAIT_MAX);
+        self.wait = (WAIT * (1 + u64::from(exponent))).min(WAIT_MAX);
         let starts = *self.starts.get_or_insert(now + START);
         self.has_started |= known == ALL || now >= starts;
         self.look(now);
