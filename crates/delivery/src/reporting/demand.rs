@@ -10,7 +10,7 @@
 //! - [`Asked`], at a receiver, decides when it speaks.
 //! - [`Demands`], at the source, decides which levels are sent. All are sent in the first half minute, after a
 //!   receiver has started, and after one has risen far; then it asks what is held, again and again, and sends the layers up to
-//!   [`MARGIN`] times the highest rate that is held, or [`FLOOR`] times the lowest, whichever is more.
+//!   [`MARGIN`] times the highest rate that is held, or [`FLOOR`] times the lowest (up to [`FLOOR_MOST`]), whichever is more.
 //!
 //! Where nobody was ever heard, nothing is known: all is sent. A lost message, a forged one or one too many opens layers
 //! or leaves them open; only silence closes them, and who needs them opens them again within a round-trip time and half a
@@ -20,7 +20,7 @@ mod asked;
 mod demands;
 
 pub use asked::Asked;
-pub use demands::{Demands, FLOOR, MARGIN};
+pub use demands::{Demands, FLOOR, FLOOR_MOST, MARGIN};
 
 #[cfg(test)]
 mod tests;

@@ -7,9 +7,12 @@ use crate::packet::ALL;
 /// The layers up to so many times the highest rate that is held are sent (CHOICE: a receiver that rises doubles its rate in a
 /// round-trip time, and is heard in between).
 pub const MARGIN: f64 = 4.0;
-/// The layers up to so many times the lowest rate are always sent (CHOICE: a receiver that starts gets so far before it is heard,
-/// and one that cannot be heard gets no more; next to a source's other work it costs nothing).
+/// The layers up to so many times the lowest rate are always sent, if they are not above [`FLOOR_MOST`] (CHOICE: a receiver that
+/// starts gets so far before it is heard, and one that cannot be heard gets no more).
 pub const FLOOR: f64 = 64.0;
+/// What is always sent is no more than this, or [`MARGIN`] times the lowest rate if that is more (CHOICE: up to here repair symbols that
+/// nobody needs cost a few hundredths of a processor; at 128 Mbit/s they cost a quarter).
+pub const FLOOR_MOST: Rate = Rate::from_mbps(20.0);
 /// A receiver that holds so many times the highest known rate opens all layers: it may be about to start or to rise (CHOICE: half of
 /// the margin, on a logarithmic scale).
 const RISE: f64 = 2.0;
@@ -154,14 +157,21 @@ impl Demands {
 
     /// The level to send where this one is the highest that is held.
     fn at_least(&self, held: Level) -> Level {
-        self.times(held, MARGIN).max(self.times(Level::from_count(1), FLOOR))
+        let lowest = Level::from_count(1);
+        let floor = self.times(lowest, FLOOR).min(self.reaching(FLOOR_MOST.as_bps()));
+        self.times(held, MARGIN).max(floor).max(self.times(lowest, MARGIN))
     }
 
     /// The lowest level with so many times the rate of another one, or the highest there is.
     fn times(&self, level: Level, factor: f64) -> Level {
         let Some(of) = level.layer_count().checked_sub(1) else { return Level::NONE };
         let Some(rate) = self.rates.get(usize::from(of)) else { return self.top() };
-        let below = self.rates.iter().take_while(|other| other.as_bps() < factor * rate.as_bps()).count();
+        self.reaching(factor * rate.as_bps())
+    }
+
+    /// The lowest level with this rate, or the highest there is.
+    fn reaching(&self, bps: f64) -> Level {
+        let below = self.rates.iter().take_while(|other| other.as_bps() < bps).count();
         Level::from_count((below + 1).min(self.rates.len()) as u16)
     }
 }

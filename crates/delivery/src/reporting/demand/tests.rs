@@ -4,7 +4,7 @@ use layercast_core::math::pow;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Level, Rate, Time};
 
-use super::{Asked, Demands, FLOOR, MARGIN};
+use super::{Asked, Demands, FLOOR, FLOOR_MOST, MARGIN};
 use crate::packet::ALL;
 
 /// Levels, each of 1.33 times the rate of the one before, from 128 kbit/s to 1 Gbit/s.
@@ -143,11 +143,30 @@ fn where_nobody_was_ever_heard_everything_is_sent() {
 
 #[test]
 fn a_session_whose_levels_are_all_near_the_lowest_has_nothing_to_leave_out() {
-    let narrow = |top: f64| vec![Rate::from_kbps(1000.0), Rate::from_kbps(8000.0), Rate::from_kbps(top)];
-    assert!(Demands::new(narrow(64_000.0), Time::ZERO).is_none());
+    let narrow = |top: f64| vec![Rate::from_kbps(250.0), Rate::from_kbps(2000.0), Rate::from_kbps(top)];
+    assert!(Demands::new(narrow(16_000.0), Time::ZERO).is_none());
     assert!(Demands::new(vec![Rate::from_kbps(1000.0)], Time::ZERO).is_none());
     assert!(Demands::new(Vec::new(), Time::ZERO).is_none());
-    assert!(Demands::new([narrow(64_000.0), vec![Rate::from_kbps(1e6)]].concat(), Time::ZERO).is_some());
+    assert!(Demands::new([narrow(16_000.0), vec![Rate::from_kbps(1e6)]].concat(), Time::ZERO).is_some());
+}
+
+/// What is sent of levels with these rates where receivers can speak and none holds anything.
+fn always_sent(mbps: &[f64]) -> Rate {
+    let rates: Vec<Rate> = mbps.iter().map(|&rate| Rate::from_mbps(rate)).collect();
+    let mut demands = Demands::new(rates.clone(), Time::ZERO).unwrap();
+    demands.heard();
+    for second in 0..100 {
+        demands.take_change(at(f64::from(second)));
+    }
+    rates[usize::from(demands.sent().layer_count()) - 1]
+}
+
+#[test]
+fn what_is_always_sent_is_bounded_by_a_rate_too() {
+    assert_eq!(always_sent(&[4.8, 8.0, 16.0, 32.0, 64.0, 128.0]), Rate::from_mbps(32.0));
+    assert!(FLOOR_MOST < Rate::from_mbps(32.0));
+    // Four times the lowest rate in any case.
+    assert_eq!(always_sent(&[10.0, 20.0, 40.0, 80.0, 160.0, 1000.0]), Rate::from_mbps(40.0));
 }
 
 #[test]
