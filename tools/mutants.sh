@@ -13,7 +13,7 @@ mistakes=(
   "the hash of a complete file is not compared|crates/delivery/src/object/entry.rs|wanted.is_none_or(.wanted. wanted == found.sha256)|wanted.is_none_or(\|_\| true)"
   "a table counts as whole without all of its instances|crates/delivery/src/listing.rs|self.newest.is_some_and(.newest. newest.complete) \&\& self.has_all()|self.newest.is_some_and(\|newest\| newest.complete)"
   "a file is renamed before it is on the disk|crates/delivery/src/placing.rs|    file.sync()?;|    let _ = file;"
-  "what was placed before another version counts as placed|crates/delivery/src/reception.rs|            self.drop_object(other);|            let _ = other;"
+  "what was placed before another version counts as placed|crates/delivery/src/reception/entries.rs|            self.drop_object(other);|            let _ = other;"
   "repair symbols repeat|crates/delivery/src/carousel.rs|slot.next_esi = (slot.next_esi + 1) % ESI_LIMIT;|slot.next_esi = (slot.next_esi + 1) % slot.symbols;"
   "packet numbers begin again after a restart|crates/delivery/src/security/sequence.rs|Sequence { last: stored, granted: stored }|Sequence { last: 0, granted: stored }"
   "replayed packets are not refused|crates/delivery/src/security/sequence.rs|if self.came.get(word).is_none_or(.word. word . bit != 0) { Err(Refused::Again) } else { Ok(()) }|let _ = (word, bit, Refused::Again); Ok(())"
@@ -34,6 +34,8 @@ run() {
 }
 
 copy
+# A copy keeps times, by which cargo would not see that the last mistake of an earlier run is gone.
+find "$tree/crates/delivery/src" -name '*.rs' -exec touch {} +
 build
 echo "as it is: $(run 500)"
 failed=0
