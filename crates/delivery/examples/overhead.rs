@@ -50,10 +50,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(turn) = turn {
         sender.set_block_window(BlockWindow { all_up_to: 0, turn, ..BlockWindow::NONE });
     }
-    let file = Some((length as u64, sha256(&bytes)));
+    let file = Some((length as u64, Some(sha256(&bytes))));
     let item = Item {
         path: "file".into(),
         file,
+        tag: None,
         leaves: Arc::default(),
         parts: None,
         members: Arc::default(),

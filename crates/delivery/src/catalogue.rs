@@ -21,8 +21,11 @@ const ENTRIES: usize = 64;
 pub struct Item {
     /// Its path at the receivers.
     pub path: String,
-    /// Length and hash of a file, of one of parts that of [`Hashes::whole`](crate::object::Hashes::whole); none for a folder.
-    pub file: Option<(u64, Sha256)>,
+    /// Length and hash of a file, of one of parts that of [`Hashes::whole`](crate::object::Hashes::whole); none for a folder. A
+    /// file that has a tag may get its hash later ([`Catalogue::name_hash`]).
+    pub file: Option<(u64, Option<Sha256>)>,
+    /// What distinguishes this content from others of the file before its hash is known ([`Entry::tag`]).
+    pub tag: Option<Sha256>,
     /// The hashes of its source blocks ([`BlockHasher`](crate::object::BlockHasher)), if the table is signed and
     /// there are several; else empty.
     pub leaves: Arc<[Sha256]>,
@@ -165,6 +168,7 @@ pub struct Catalogue {
     first: u32,
     next_instance: u32,
     instances: Vec<Encoded>,
+    /// Whether no items are to follow.
     is_complete: bool,
     /// Entries and removals in the log.
     logged: usize,
@@ -286,6 +290,29 @@ impl Catalogue {
         }
     }
 
+    /// Names the hash of an object that has a tag alone, in an instance of its own. How many of the instances, the last ones, are
+    /// new; none if there is no such object.
+    ///
+    /// # Errors
+    /// If the entry does not fit an instance with its hash; nothing has changed then.
+    pub fn name_hash(&mut self, toi: u32, sha256: Sha256) -> Result<usize, CatalogueError> {
+        let mut next = self.clone();
+        let Some(entry) = next.objects.get_mut(&toi).filter(|entry| entry.awaits_hash()) else {
+            return Ok(0);
+        };
+        if let Content::File { sha256: hash, .. } = &mut entry.content {
+            *hash = Some(sha256);
+        }
+        let new = next.log(&[toi], &[])?;
+        *self = next;
+        Ok(new)
+    }
+
+    /// Whether there are objects whose hash is not named yet.
+    pub fn awaits_hashes(&self) -> bool {
+        self.objects.values().any(Entry::awaits_hash)
+    }
+
     /// The instances that are sent, in order.
     pub fn instances(&self) -> &[Encoded] {
         &self.instances
@@ -326,7 +353,7 @@ impl Catalogue {
         let file = |(length, sha256)| {
             let coding = Coding::plan(length, self.settings.symbol)
                 .map_err(|reason| CatalogueError::Length { path: item.path.clone(), reason })?;
-            Ok(Content::File { coding, sha256: Some(sha256) })
+            Ok(Content::File { coding, sha256 })
         };
         let entry = |toi: u32, content, leaves: &Arc<[Sha256]>, part| Entry {
             toi: toi.into(),
@@ -338,15 +365,21 @@ impl Catalogue {
             attributes: item.attributes,
             compressed: None,
             md5: None,
+            tag: item.tag.filter(|_| part.is_none()),
         };
-        let (Some((_, sha256)), Some(parts)) = (item.file, &item.parts) else {
+        let (Some((_, Some(sha256))), Some(parts)) = (item.file, &item.parts) else {
             let content = item.file.map_or(Ok(Content::Folder), file)?;
             return Ok(vec![entry(self.next_toi, content, &item.leaves, None)]);
         };
         let each = (0..PARTS_MAX).zip(&parts.each).map(|(number, hashes)| {
             let part = FilePart { layout: parts.layout, number, sha256 };
             let (_, length) = parts.layout.range(number).unwrap_or_default();
-            Ok(entry(self.next_toi + number, file((length, hashes.sha256))?, &hashes.leaves, Some(part)))
+            Ok(entry(
+                self.next_toi + number,
+                file((length, Some(hashes.sha256)))?,
+                &hashes.leaves,
+                Some(part),
+            ))
         });
         each.collect()
     }
@@ -402,7 +435,8 @@ impl Catalogue {
         let instance = Instance {
             number: Some(self.next_instance),
             first: Some(self.first),
-            complete: self.is_complete && is_last,
+            // Hashes that are not named yet are to follow.
+            complete: self.is_complete && is_last && !self.awaits_hashes(),
             expires_s: settings.expires_s,
             wants_completions: settings.wants_completions,
             session: settings.session.clone(),
@@ -437,7 +471,8 @@ mod tests {
     fn item(path: &str) -> Item {
         Item {
             path: path.into(),
-            file: Some((2000, [1; 32])),
+            file: Some((2000, Some([1; 32]))),
+            tag: None,
             leaves: Arc::default(),
             parts: None,
             members: Arc::default(),
@@ -455,7 +490,7 @@ mod tests {
         let mut catalogue = catalogue();
         let items: Vec<Item> = (0..10_000)
             .map(|number| Item {
-                file: Some((900, [number as u8; 32])),
+                file: Some((900, Some([number as u8; 32]))),
                 ..item(&format!("folder/part-{number}"))
             })
             .collect();
@@ -482,6 +517,32 @@ mod tests {
         let (first, instances) = (catalogue.first, catalogue.instances());
         assert!(first > 0 && instances.iter().all(|one| one.number >= first));
         assert_eq!(read(&instances[instances.len() - 1]).first, Some(first));
+    }
+
+    #[test]
+    fn a_hash_that_comes_later_is_named_in_an_instance_of_its_own_and_only_then_the_log_is_complete() {
+        let mut catalogue = catalogue();
+        let later = Item { file: Some((2000, None)), tag: Some([7; 32]), ..item("later") };
+        catalogue.change(&[item("a"), later], &[], true).expect("two files");
+        let first = read(&catalogue.instances()[0]);
+        assert!(!first.complete && catalogue.awaits_hashes());
+        let hashes = |instance: &Instance| instance.entries.iter().map(Entry::sha256).collect::<Vec<_>>();
+        assert_eq!(hashes(&first), [Some([1; 32]), None]);
+        assert_eq!(catalogue.name_hash(1, [3; 32]), Ok(0), "it has one");
+        assert_eq!(catalogue.name_hash(9, [3; 32]), Ok(0), "it is not there");
+        assert_eq!(catalogue.name_hash(2, [3; 32]), Ok(1));
+        let last = read(&catalogue.instances()[1]);
+        assert_eq!((hashes(&last), last.complete), (vec![Some([3; 32])], true));
+        let tois = |instance: &Instance| instance.entries.iter().map(|entry| entry.toi).collect::<Vec<_>>();
+        assert_eq!((tois(&last), last.entries[0].tag), (vec![2], Some([7; 32])));
+        assert_eq!(catalogue.name_hash(2, [4; 32]), Ok(0), "it is named once");
+        // A log that is started again has it with its hash.
+        for _ in 0..200 {
+            catalogue.change(&[item("a")], &[], true).expect("a change");
+        }
+        let all: Vec<Instance> = catalogue.instances().iter().map(read).collect();
+        let of_two = all.iter().flat_map(|one| &one.entries).find(|entry| entry.toi == 2);
+        assert_eq!(of_two.and_then(Entry::sha256), Some([3; 32]));
     }
 
     fn package(name: &str, paths: &[&str]) -> Item {

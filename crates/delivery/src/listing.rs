@@ -273,7 +273,8 @@ mod tests {
         let items: Vec<Item> = (0..300)
             .map(|n| Item {
                 path: format!("file-{n}"),
-                file: Some((1, [n as u8; 32])),
+                file: Some((1, Some([n as u8; 32]))),
+                tag: None,
                 leaves: Arc::default(),
                 parts: None,
                 members: Arc::default(),

@@ -20,6 +20,8 @@ pub const SHORT: u64 = 1 << 16;
 
 /// What comes in the place of a FEC encoding in the identity of a file of parts.
 const PARTS: [u8; 1] = [255];
+/// What comes before a tag in the identity of an object that has one.
+const TAGGED: [u8; 1] = [254];
 
 /// What a file is, whatever the numbers of its objects.
 pub fn identity(entry: &Entry) -> Identity {
@@ -52,7 +54,14 @@ pub fn own_identity(entry: &Entry) -> Identity {
             Coding::RaptorQ(oti) => hasher.update(oti.scheme()),
             Coding::NoCode(coding) => hasher.update(coding.max_block().to_be_bytes()),
         }
-        hasher.update(sha256.unwrap_or_default());
+        // The tag stays when the hash becomes known.
+        match entry.tag {
+            Some(tag) => {
+                hasher.update(TAGGED);
+                hasher.update(tag);
+            }
+            None => hasher.update(sha256.unwrap_or_default()),
+        }
     }
     if let Some(md5) = entry.md5 {
         hasher.update(md5);

@@ -5,7 +5,7 @@ use layercast_core::units::{Channel, Size, Time};
 
 use crate::carousel::{Ahead, BlockWindow, Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
-use crate::object::{Content, Entry, FEC_NO_CODE, TOI_TABLE, table_fti};
+use crate::object::{Content, Entry, FEC_NO_CODE, Sha256, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
 
 /// The extensions that only packets of the table have: EXT_FDT, EXT_CENC, EXT_FTI, a poll and the known demand.
@@ -120,10 +120,27 @@ impl Sender {
                 self.carousel.add(*toi, coding, &reached(entry));
             }
         }
+        self.send_instances(change.instances);
+        Ok(change)
+    }
+
+    /// Names the hash of an object that has a tag alone ([`Catalogue::name_hash`]).
+    ///
+    /// # Errors
+    /// As [`Catalogue::name_hash`].
+    pub fn name_hash(&mut self, toi: u32, sha256: Sha256) -> Result<(), CatalogueError> {
+        match self.catalogue.name_hash(toi, sha256)? {
+            0 => {}
+            new => self.send_instances(new),
+        }
+        Ok(())
+    }
+
+    /// Sends the instances of the table, first the `new` ones, which are the last.
+    fn send_instances(&mut self, new: usize) {
         let parts =
             self.catalogue.instances().iter().map(|one| one.bytes.len().div_ceil(self.part)).collect();
-        self.carousel.set_table(parts, change.instances);
-        Ok(change)
+        self.carousel.set_table(parts, new);
     }
 
     /// Sends a packet of the table on the base channel soon, out of turn, for what its header says.

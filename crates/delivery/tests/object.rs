@@ -63,6 +63,7 @@ fn instance(path: &str) -> Instance {
         attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
         compressed: None,
         md5: None,
+        tag: None,
     };
     Instance {
         number: Some(3),
@@ -85,6 +86,7 @@ fn instance(path: &str) -> Instance {
                 attributes: Attributes::default(),
                 compressed: None,
                 md5: None,
+                tag: None,
             },
         ],
         removed: vec![7, 9],

@@ -119,6 +119,7 @@ fn table(mut repr: Repr, payload: &[u8], chaos: &mut Stream) -> Vec<u8> {
             attributes: Attributes::default(),
             compressed: None,
             md5: None,
+            tag: None,
         }],
         removed: vec![2],
         removed_files: Vec::new(),

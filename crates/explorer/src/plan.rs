@@ -54,6 +54,17 @@ pub struct Protection {
     pub storing: Duration,
 }
 
+/// How a source sends files whose hashes it does not know yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tags {
+    /// The least length of such a file.
+    pub from: u64,
+    /// Wake-ups of the source until it knows the hash.
+    pub after: u64,
+    /// Whether tags come from lengths alone, so that another version of a file may have the tag of the one before.
+    pub of_lengths: bool,
+}
+
 /// A transfer and what goes wrong with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -73,6 +84,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// Whether the source signs, and receivers take only what it has signed. Then forged packets look genuine.
     pub is_signed: bool,
+    /// How files have tags, and their hashes later; none if hashes are known from the start.
+    pub tags: Option<Tags>,
     /// Whether sources pack small files.
     pub packs: bool,
     /// When the source's blocks take turns.
@@ -145,6 +158,13 @@ impl Draw {
     }
 }
 
+fn tags(draw: &mut Draw) -> Option<Tags> {
+    let is_tagged = draw.below(3) == 0;
+    let (from, most) = (1 + draw.below(100_000), 10 << draw.below(9));
+    let tags = Tags { from, after: draw.below(most), of_lengths: draw.below(4) == 0 };
+    is_tagged.then_some(tags)
+}
+
 impl Plan {
     /// The plan of a seed.
     pub fn of(seed: u64) -> Plan {
@@ -177,6 +197,7 @@ impl Plan {
             receivers,
             changes,
             is_signed,
+            tags: tags(&mut Draw(Stream::new(seed, "tags"))).filter(|_| !is_signed),
             packs,
             block_window: block_window(&mut Draw(Stream::new(seed, "turns"))),
             longest_part,

@@ -1,6 +1,6 @@
 //! A source as a program: its endpoint, its files and its table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use layercast_core::units::{Size, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::object::{Content, Cut, Entry, Sha256, hashes_of};
+use layercast_delivery::object::{Content, Cut, Entry, Sha256, hashes_of, sha256};
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
 use layercast_delivery::security::protection::{Outgoing, Scheme};
 use layercast_delivery::security::sequence::Sequence;
@@ -23,7 +23,7 @@ use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::registry::{Header, Protocol, Source};
 
 use crate::packer::Packer;
-use crate::plan::Plan;
+use crate::plan::{Plan, Tags};
 use crate::wire::{SourceHost, Wish};
 
 /// The group of the base channel.
@@ -80,6 +80,9 @@ pub(crate) struct SourceProgram {
     objects: MemoryObjects,
     packer: Packer,
     cut: Cut,
+    tags: Option<Tags>,
+    /// Paths with the hashes that are still to be named, and the wake-ups until then.
+    unnamed: VecDeque<(String, Sha256, u64)>,
     protection: Option<Outgoing>,
     pub(crate) session: Session,
     pub(crate) deadline: Option<Time>,
@@ -137,6 +140,8 @@ impl SourceProgram {
             sender,
             objects: MemoryObjects::default(),
             packer: Packer::new(plan),
+            tags: plan.tags,
+            unnamed: VecDeque::new(),
             cut: Cut { symbol: session.symbol_size(), longest: plan.longest_part, is_signed: plan.is_signed },
             protection,
             session,
@@ -153,11 +158,22 @@ impl SourceProgram {
         complete: bool,
         saved: &Saved,
     ) {
+        let (cut, tags) = (self.cut, self.tags);
+        let unnamed = &mut self.unnamed;
         let item = |(path, bytes): &(String, Vec<u8>)| {
-            let hashes = hashes_of(bytes, self.cut)?;
+            let hashes = hashes_of(bytes, cut)?;
+            let length = bytes.len() as u64;
+            let tags = tags.filter(|tags| length >= tags.from && hashes.parts.is_none());
+            if let Some(tags) = tags {
+                unnamed.push_back((path.clone(), hashes.whole.sha256, tags.after));
+            }
             Some(Item {
                 path: path.clone(),
-                file: Some((bytes.len() as u64, hashes.whole.sha256)),
+                file: Some((length, tags.is_none().then_some(hashes.whole.sha256))),
+                tag: tags.map(|tags| match tags.of_lengths {
+                    true => sha256(&length.to_be_bytes()),
+                    false => sha256(&hashes.whole.sha256),
+                }),
                 leaves: hashes.whole.leaves,
                 parts: hashes.parts,
                 members: Arc::default(),
@@ -184,6 +200,21 @@ impl SourceProgram {
             }
         }
         self.packer.note(packed, removed);
+    }
+
+    /// Names the hashes that are known by now.
+    fn name_hashes(&mut self) {
+        for (_, _, left) in &mut self.unnamed {
+            *left = left.saturating_sub(1);
+        }
+        while let Some((path, sha256, _)) = self.unnamed.pop_front_if(|(_, _, left)| *left == 0) {
+            // Another version may have followed, whose hash comes later; this one does not name it.
+            let is_last = !self.unnamed.iter().any(|(other, ..)| *other == path);
+            if let Some(toi) = self.sender.catalogue().toi(&path).filter(|_| is_last) {
+                // Paths are short: an entry with a hash fits.
+                let _ = self.sender.name_hash(toi, sha256);
+            }
+        }
     }
 
     /// What a later source needs, with more packet numbers if few are left.
@@ -213,6 +244,7 @@ impl SourceProgram {
     }
 
     pub(crate) fn timer(&mut self, now: Time) {
+        self.name_hashes();
         self.drive(now, Input::Timer);
     }
 

@@ -58,6 +58,7 @@ fn a_file_that_cannot_be_removed_is_removed_when_the_disk_works_again() {
         attributes: Attributes::default(),
         compressed: None,
         md5: None,
+        tag: None,
     };
     reception.begin(1, &instance(vec![empty], Vec::new())).unwrap();
     while reception.work().unwrap() {}

@@ -2,6 +2,7 @@
 
 mod files;
 mod follow;
+mod hashing;
 mod lateness;
 mod neighbours;
 mod packages;
@@ -54,6 +55,8 @@ use writer::Writer;
 
 /// The interval of progress reports and of checks of the files.
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
+/// For so long a sender of a number of rounds goes on when a hash has been named, so that the table is sent with it (CHOICE).
+const HASH_SENT: Duration = Duration::from_ms(2000);
 /// The maximum number of receivers whose completions are distinguished. Further ones count as known.
 const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 
@@ -240,7 +243,7 @@ pub fn send(
         &options.ends,
         &saved,
         (options.follow, folder),
-        options.key.as_ref(),
+        (cut, options.key.as_ref()),
     )?;
     let is_protected = options.group_key.is_some();
     let start = |path| Writer::start(path, &files, numbers, is_protected);
@@ -274,6 +277,7 @@ pub fn send(
     let mut outage = Outage::default();
     let mut lateness = Lateness::default();
     let mut next_progress = begin + PROGRESS_EVERY;
+    let mut hashing_until = None;
     host.start(&mut files)?;
     loop {
         host.step(next_progress, &mut files)?;
@@ -292,7 +296,12 @@ pub fn send(
             estimates: Estimates::default(),
         };
         outage.look(&host, now, say);
-        let stopped = why_stop(&options.ends, &report, stop);
+        if files.is_hashing() {
+            hashing_until = Some(now);
+        }
+        // Receivers cannot complete a file whose hash has not come.
+        let named = hashing_until.is_none_or(|until| now.since(until) >= HASH_SENT);
+        let stopped = why_stop(&options.ends, &report, stop).filter(|&why| why != Stopped::Rounds || named);
         if now >= next_progress || stopped.is_some() {
             next_progress = now + PROGRESS_EVERY;
             let report = SendProgress { estimates: host.estimates(), ..report };

@@ -214,6 +214,7 @@ impl Corpus {
                 attributes,
                 compressed: None,
                 md5: None,
+                tag: None,
             })
         };
         let instance = Instance {

@@ -33,6 +33,9 @@ pub struct Entry {
     pub compressed: Option<Compressed>,
     /// Its MD5, as other sources give it.
     pub md5: Option<Md5>,
+    /// What distinguishes its content from others before its hash is known, as an entity tag does (RFC 9110, section 8.8.3). A
+    /// file that has a tag and no hash gets its hash by a later instance, and is not put in place before.
+    pub tag: Option<Sha256>,
 }
 
 impl Entry {
@@ -72,6 +75,19 @@ impl Entry {
         }
     }
 
+    /// Whether its hash is still to come.
+    pub fn awaits_hash(&self) -> bool {
+        self.tag.is_some() && !self.has_hash()
+    }
+
+    /// The hash of the object's content, if the table gives it.
+    pub fn sha256(&self) -> Option<Sha256> {
+        match self.content {
+            Content::File { sha256, .. } => sha256,
+            Content::Folder | Content::Unsupported(_) => None,
+        }
+    }
+
     /// Whether a hash shows that a file is the one that was sent.
     pub fn has_hash(&self) -> bool {
         self.md5.is_some() || matches!(self.content, Content::File { sha256: Some(_), .. })
@@ -105,7 +121,7 @@ pub enum Content {
     File {
         /// Its symbols.
         coding: Coding,
-        /// Its hash; none from sources that do not give it.
+        /// Its hash; none from sources that do not give it, or give it later ([`Entry::tag`]).
         sha256: Option<Sha256>,
     },
     /// A folder without files.

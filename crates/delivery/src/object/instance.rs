@@ -126,6 +126,7 @@ impl Instance {
                     attributes: read_attributes(node)?,
                     compressed: None,
                     md5: None,
+                    tag: None,
                 }),
                 "Removed" if node.has_attribute("Path") => {
                     instance.removed_files.push((read_toi(node)?, read_path(node, "Path")?));
@@ -167,6 +168,9 @@ fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sh
     }
     if let Some(hash) = sha256 {
         let _ = write!(xml, " lc:SHA-256=\"{}\"", hex(&hash));
+    }
+    if let Some(tag) = entry.tag {
+        let _ = write!(xml, " lc:Tag=\"{}\"", hex(&tag));
     }
     if let Some(files) = entry.package {
         let _ = write!(xml, " lc:Package=\"{files}\"");

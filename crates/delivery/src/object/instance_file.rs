@@ -40,6 +40,7 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
         attributes: read_attributes(file)?,
         compressed: None,
         md5: None,
+        tag: None,
     };
     let content = read_coding(root, file).and_then(|coding| {
         entry.compressed = read_compressed(root, file, coding.length())?;
@@ -50,6 +51,10 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
         let sha256 = match file.attribute((OWN, "SHA-256")) {
             None => None,
             Some(hash) => Some(unhex(hash).ok_or(TableError::Field("SHA-256"))?),
+        };
+        entry.tag = match file.attribute((OWN, "Tag")) {
+            None => None,
+            Some(tag) => Some(unhex(tag).ok_or(TableError::Field("Tag"))?),
         };
         if let Some(text) = file.attribute((OWN, "Blocks")) {
             entry.leaves = read_leaves(text).ok_or(TableError::Field("Blocks"))?;
@@ -74,6 +79,11 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
             entry.path = path.to_owned();
             // The hash of the file is that of its parts.
             (entry.part, entry.md5) = (Some(part), None);
+        }
+        // Only what is in a partial file of its own, and is put in place as it is, can wait for its hash.
+        let is_plain = entry.compressed.is_none() && entry.package.is_none() && entry.part.is_none();
+        if entry.tag.is_some() && !(is_plain && entry.md5.is_none() && coding.symbols() > 0) {
+            return Err(TableError::Field("Tag"));
         }
         Ok(Content::File { coding, sha256 })
     });

@@ -59,7 +59,8 @@ impl Built {
     pub fn item(&self, leaves: Arc<[Sha256]>) -> Item {
         Item {
             path: self.name.clone(),
-            file: Some((self.length, self.sha256)),
+            file: Some((self.length, Some(self.sha256))),
+            tag: None,
             leaves,
             parts: None,
             members: self.head.members().iter().map(|member| member.path.clone()).collect(),

@@ -72,12 +72,14 @@ impl Packing {
     pub fn plan(&self, items: &[Item], removed: &[String]) -> Vec<Group> {
         // The hash of a file of parts is none of its content.
         let longest = self.settings.longest_file;
-        let is_short =
-            |item: &&Item| item.parts.is_none() && item.file.is_some_and(|(length, _)| length <= longest);
+        let is_short = |item: &&Item| {
+            item.parts.is_none()
+                && item.file.is_some_and(|(length, hash)| hash.is_some() && length <= longest)
+        };
         let mut parts: BTreeMap<&str, (Member, Part)> = BTreeMap::new();
         if items.iter().filter(is_short).count() >= self.settings.least_files.max(1) {
             for (number, item) in items.iter().enumerate().filter(|(_, item)| is_short(item)) {
-                let Some((length, sha256)) = item.file else { continue };
+                let Some((length, Some(sha256))) = item.file else { continue };
                 let (path, attributes) = (item.path.clone(), item.attributes);
                 parts.insert(&item.path, (Member { path, length, sha256, attributes }, Part::New(number)));
             }
@@ -177,7 +179,8 @@ mod tests {
     fn item(path: String, length: u64) -> Item {
         Item {
             path,
-            file: Some((length, [length as u8; 32])),
+            file: Some((length, Some([length as u8; 32]))),
+            tag: None,
             leaves: Arc::default(),
             parts: None,
             members: Arc::default(),

@@ -33,8 +33,12 @@ impl<D: Disk> Reception<D> {
             return Ok(());
         }
         if let Some(named) = self.paths.get(&entry.path) {
-            // A log that was started again names the same objects.
-            if named.toi == entry.toi || named.is_newer_than(entry.toi, number) {
+            // A log that was started again names the same objects, and a later instance the hash of one.
+            if named.toi == entry.toi {
+                self.learn(&identity, &entry);
+                return Ok(());
+            }
+            if named.is_newer_than(entry.toi, number) {
                 return Ok(());
             }
             self.supersede(&entry.path);
@@ -56,6 +60,15 @@ impl<D: Disk> Reception<D> {
         self.tois.insert(entry.toi, identity);
         let (toi, is_package) = (entry.toi, entry.package.is_some());
         let part = entry.part.is_some().then(|| entry.clone());
+        if entry.tag.is_some() {
+            // An earlier session had it, perhaps with another hash: then the tag has not distinguished them.
+            let before = self.objects.get(&identity).and_then(|object| object.entry.sha256());
+            if before.is_some_and(|before| entry.sha256().is_some_and(|now| now != before)) {
+                self.drop_object(identity);
+                self.tois.insert(toi, identity);
+            }
+            self.learn(&identity, &entry);
+        }
         if !self.objects.contains_key(&identity) {
             let object = self.new_object(entry, &identity);
             let is_busy = object.is_busy();
@@ -72,6 +85,19 @@ impl<D: Disk> Reception<D> {
             self.join(number, part, &identity);
         }
         Ok(())
+    }
+
+    /// An object becomes known by its hash that was known by its tag.
+    fn learn(&mut self, identity: &Identity, entry: &Entry) {
+        let (Some(sha256), Some(object)) = (entry.sha256(), self.objects.get_mut(identity)) else { return };
+        if !object.entry.awaits_hash() {
+            return;
+        }
+        let was_busy = object.is_busy();
+        object.learn(sha256);
+        if object.is_busy() && !was_busy {
+            self.busy.push_back(*identity);
+        }
     }
 
     /// Whether the newest object of a path is the file of this identity.
@@ -216,7 +242,7 @@ impl<D: Disk> Reception<D> {
     }
 }
 
-/// Whether a file of this length may have the content of an entry, which its hash can show.
+/// Whether a file of this length may have the content of an entry, which its hash can show, now or later.
 fn may_be(entry: &Entry, length: u64) -> bool {
-    entry.has_hash() && entry.length() == length
+    (entry.has_hash() || entry.awaits_hash()) && entry.length() == length
 }

@@ -141,7 +141,8 @@ impl<F: DiskFile> Object<F> {
     pub(super) fn is_busy(&self) -> bool {
         match &self.state {
             State::Waiting => self.coding().is_none_or(|coding| coding.symbols() == 0),
-            State::Comparing(..) | State::Verifying(..) | State::Unpacking(_) => true,
+            State::Comparing(_, hashing) | State::Verifying(_, hashing) => !self.is_waiting_for_hash(hashing),
+            State::Unpacking(_) => true,
             // What an earlier session had is not put in place unless this one has it.
             State::Checking => self.named.is_some(),
             State::Extracting(_) => self.named.is_some() || self.members.is_none(),
@@ -156,6 +157,18 @@ impl<F: DiskFile> Object<F> {
         }
     }
 
+    /// Whether all is read, and the hash with which it is to be compared is not known yet.
+    fn is_waiting_for_hash(&self, hashing: &Hashing) -> bool {
+        self.entry.awaits_hash() && hashing.done() >= self.length()
+    }
+
+    /// A later instance names the hash.
+    pub(super) fn learn(&mut self, sha256: Sha256) {
+        if let Content::File { sha256: hash @ None, .. } = &mut self.entry.content {
+            *hash = Some(sha256);
+        }
+    }
+
     /// Whether it needs no more packets, as far as is known before it is decoded and its hash compared.
     pub(super) fn has_enough(&self) -> bool {
         match &self.state {
@@ -165,7 +178,9 @@ impl<F: DiskFile> Object<F> {
             // What is there may have another content.
             State::Comparing(..) | State::Checking | State::Aside(..) => false,
             State::Assembling => self.parts.as_ref().is_none_or(|parts| parts.has_enough()),
-            State::Verifying(..) | State::Unpacking(_) | State::Extracting(_) => true,
+            // Packets of the table, if its hash is still to come.
+            State::Verifying(..) => !self.entry.awaits_hash(),
+            State::Unpacking(_) | State::Extracting(_) => true,
             State::Placed | State::Failed(_) => true,
         }
     }
@@ -269,7 +284,8 @@ impl<F: DiskFile> Object<F> {
             return Ok(opened);
         }
         let Some(coding) = self.coding() else { return Ok(Opened::default()) };
-        let is_plain = self.entry.compressed.is_none() && self.entry.package.is_none();
+        let is_plain =
+            self.entry.compressed.is_none() && self.entry.package.is_none() && self.entry.tag.is_none();
         let is_short = coding.length() <= SHORT && is_plain;
         if is_short && *memory + coding.length() <= MEMORY_MAX {
             *memory += coding.length();
@@ -277,7 +293,7 @@ impl<F: DiskFile> Object<F> {
             return Ok(Opened::default());
         }
         let is_aside = matches!(self.state, State::Aside(..));
-        if !self.entry.has_hash() && !is_aside {
+        if !self.entry.has_hash() && self.entry.tag.is_none() && !is_aside {
             // Nothing shows that what is there is a part of the same file.
             remove_partial(disk, identity)?;
         }
@@ -364,6 +380,10 @@ impl<F: DiskFile> Object<F> {
                 self.state = State::Comparing(file, hashing);
                 Ok(None)
             }
+            Ok(Some(_)) if self.entry.awaits_hash() => {
+                self.state = State::Comparing(file, hashing);
+                Ok(None)
+            }
             Ok(Some(found)) if self.entry.agrees(&found) => {
                 self.state = State::Placed;
                 Ok(Some(ReceptionEvent::Present { path }))
@@ -404,6 +424,10 @@ impl<F: DiskFile> Object<F> {
     ) -> io::Result<Option<ReceptionEvent>> {
         let found = match hashing.go_on(partial.reassembly.file(), self.length(), room) {
             Ok(None) => {
+                self.state = State::Verifying(partial, hashing);
+                return Ok(None);
+            }
+            Ok(Some(_)) if self.entry.awaits_hash() => {
                 self.state = State::Verifying(partial, hashing);
                 return Ok(None);
             }

@@ -98,7 +98,10 @@ impl Session {
             let hashes = bytes.and_then(|bytes| hashes_of(bytes, cut));
             Item {
                 path: (*path).to_owned(),
-                file: bytes.zip(hashes.as_ref()).map(|(bytes, of)| (bytes.len() as u64, of.whole.sha256)),
+                file: bytes
+                    .zip(hashes.as_ref())
+                    .map(|(bytes, of)| (bytes.len() as u64, Some(of.whole.sha256))),
+                tag: None,
                 leaves: Arc::default(),
                 parts: hashes.and_then(|hashes| hashes.parts),
                 members: Arc::default(),

@@ -6,6 +6,7 @@ mod batches;
 mod packages;
 mod parts;
 mod signed;
+mod tags;
 
 use std::sync::Arc;
 
@@ -71,7 +72,8 @@ impl Source {
                 let hashes = hashes_of(bytes, self.cut).unwrap();
                 Item {
                     path: (*path).to_owned(),
-                    file: Some((bytes.len() as u64, hashes.whole.sha256)),
+                    file: Some((bytes.len() as u64, Some(hashes.whole.sha256))),
+                    tag: None,
                     leaves: hashes.whole.leaves,
                     parts: hashes.parts,
                     members: Arc::default(),
@@ -335,7 +337,8 @@ fn another_receiver_goes_on_with_what_is_on_the_disk_and_so_does_another_session
     let mut other = Source::new(1);
     let item = Item {
         path: "big".into(),
-        file: Some((400_000, sha256(&big))),
+        file: Some((400_000, Some(sha256(&big)))),
+        tag: None,
         leaves: Arc::default(),
         parts: None,
         members: Arc::default(),

@@ -23,7 +23,8 @@ impl Packer {
     fn put(&mut self, files: &[(&str, &[u8])], removed: &[&str], complete: bool) {
         let item = |(path, bytes): &(&str, &[u8])| Item {
             path: (*path).to_owned(),
-            file: Some((bytes.len() as u64, sha256(bytes))),
+            file: Some((bytes.len() as u64, Some(sha256(bytes)))),
+            tag: None,
             leaves: Arc::default(),
             parts: None,
             members: Arc::default(),

@@ -266,7 +266,8 @@ fn parts_whose_hashes_do_not_give_that_of_the_file_are_refused() {
     hashes.whole.sha256[3] ^= 1;
     let item = Item {
         path: "long".into(),
-        file: Some((100_000, hashes.whole.sha256)),
+        file: Some((100_000, Some(hashes.whole.sha256))),
+        tag: None,
         leaves: Arc::default(),
         parts: hashes.parts,
         members: Arc::default(),

@@ -91,6 +91,7 @@ fn packets() -> Vec<Sent> {
             attributes: Attributes::default(),
             compressed: None,
             md5: None,
+            tag: None,
         }],
         removed: Vec::new(),
         removed_files: Vec::new(),

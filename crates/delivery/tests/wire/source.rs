@@ -197,7 +197,8 @@ impl Files {
     fn put(&mut self, files: &[(&str, usize)], complete: bool) {
         let item = |&(path, length): &(&str, usize)| Item {
             path: path.to_owned(),
-            file: Some((length as u64, sha256(&content(length)))),
+            file: Some((length as u64, Some(sha256(&content(length))))),
+            tag: None,
             leaves: Arc::default(),
             parts: None,
             members: Arc::default(),

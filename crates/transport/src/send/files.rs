@@ -15,9 +15,10 @@ use layercast_delivery::session::Session;
 use layercast_delivery::signed_table::TableSigner;
 
 use super::follow::Changes;
+use super::hashing::Hashing;
 use super::packages::{Origin, Packages, Prepared};
 use super::repairs::ENCODERS_MAX;
-use super::scan::{Found, FoundItem, hashed, item_of, scan};
+use super::scan::{Found, FoundItem, hashed, item_of, scan, tag_of};
 use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
 use super::{Ends, SendEvent};
@@ -44,7 +45,7 @@ const TURN_MIN: f64 = 1.0 / 16.0;
 const LEAD_S: f64 = 0.3;
 
 /// Finds the files and reads them for their hashes, as they are `cut` into objects, but those whose hashes an earlier sender
-/// left.
+/// left, and those that have a tag ([`tag_of`]).
 pub(super) fn find(
     paths: &[PathBuf],
     saved: &Saved,
@@ -53,15 +54,21 @@ pub(super) fn find(
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Found, Error> {
     let found = scan(paths, &mut |notice| say(&SendEvent::Notice(&notice)))?;
-    let length = |item: &FoundItem| item.length();
-    let of: u64 = found.iter().map(length).sum();
+    let is_read = |item: &&FoundItem| tag_of(item, cut).is_none();
+    let of: u64 = found.iter().filter(is_read).map(FoundItem::length).sum();
     let mut before = 0;
     let mut items = Vec::with_capacity(found.len());
     for one in found {
         let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, cut));
         if known.is_some() {
             before += one.length();
-            let item = item_of(&one, known);
+            let item = item_of(&one, known, tag_of(&one, cut));
+            items.push((one, item));
+            continue;
+        }
+        if let Some(tag) = tag_of(&one, cut) {
+            before += one.length();
+            let item = item_of(&one, None, Some(tag));
             items.push((one, item));
             continue;
         }
@@ -99,6 +106,10 @@ pub struct Files {
     /// Whether changes of the files follow.
     is_open: bool,
     withdrawn: usize,
+    /// The hashes of long files that are still to be named.
+    hashing: Option<Hashing>,
+    /// Files that could not be read for their hashes.
+    unread: Vec<(u32, Error)>,
 }
 
 impl Files {
@@ -115,7 +126,8 @@ impl Files {
     ) -> Result<Files, Error> {
         let saved = Saved::default();
         let cut = Cut { symbol: session.symbol_size(), longest: PART_SYMBOLS, is_signed: false };
-        Files::new(&find(paths, &saved, cut, stop, say)?, session, ends, &saved, (false, None), None)
+        let found = find(paths, &saved, cut, stop, say)?;
+        Files::new(&found, session, ends, &saved, (false, None), (cut, None))
     }
 
     pub(super) fn new(
@@ -124,7 +136,7 @@ impl Files {
         ends: &Ends,
         saved: &Saved,
         (is_open, packages): (bool, Option<PathBuf>),
-        key: Option<&SecretKey>,
+        (cut, key): (Cut, Option<&SecretKey>),
     ) -> Result<Files, Error> {
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
@@ -144,10 +156,38 @@ impl Files {
             is_single: found.len() == 1 && !is_open,
             is_open,
             withdrawn: 0,
+            hashing: None,
+            unread: Vec::new(),
         };
         let prepared = files.packages.prepare(found, &[])?;
         files.send(prepared, found, &[], &|object| saved.reached(object))?;
+        files.hashing = Hashing::start(found, cut);
         Ok(files)
+    }
+
+    /// Names the hashes of files that were read since the last call.
+    fn name_hashes(&mut self) -> Result<(), Error> {
+        let Some(hashing) = &self.hashing else { return Ok(()) };
+        let (name, hash) = match hashing.take() {
+            Ok(None) => return Ok(()),
+            Ok(Some(named)) => named,
+            Err(()) => {
+                self.hashing = None;
+                return Ok(());
+            }
+        };
+        // It may have been withdrawn, or replaced by another version, which has a hash.
+        let Some(toi) = self.sender.catalogue().toi(&name) else { return Ok(()) };
+        match hash {
+            Ok(sha256) => self.sender.name_hash(toi, sha256)?,
+            Err(error) => self.unread.push((toi, error)),
+        }
+        Ok(())
+    }
+
+    /// Whether files are still read for their hashes.
+    pub(super) fn is_hashing(&self) -> bool {
+        self.hashing.is_some()
     }
 
     fn send(
@@ -268,7 +308,9 @@ impl Files {
 
     /// Withdraws files that changed or vanished. An error if nothing is left.
     pub(super) fn check(&mut self, say: &mut dyn FnMut(&SendEvent<'_>)) -> Result<(), Error> {
-        for (toi, error) in self.store.check(CHECKS) {
+        let mut lost = self.store.check(CHECKS);
+        lost.append(&mut self.unread);
+        for (toi, error) in lost {
             if self.is_single {
                 return Err(error);
             }
@@ -308,6 +350,7 @@ impl Files {
 
 impl Supply for Files {
     fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
+        self.name_hashes()?;
         match self.sender.next(channel, now, room, &mut self.store) {
             // It is withdrawn at the next check; until then its packets are empty.
             Err(Error::FileChanged { .. } | Error::FileVanished { .. }) if !self.is_single => {

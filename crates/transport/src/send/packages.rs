@@ -161,6 +161,7 @@ fn content(found: &FoundItem, item: &Item, room: &mut [u8]) -> Result<(), Error>
     let file = open(&found.path).map_err(failed)?;
     file.read_exact_at(room, 0).map_err(failed)?;
     let now = Fingerprint::of(&file.metadata().map_err(failed)?);
-    let is_same = Some(now) == found.fingerprint && item.file.is_some_and(|(_, hash)| hash == sha256(room));
+    let is_same =
+        Some(now) == found.fingerprint && item.file.is_some_and(|(_, hash)| hash == Some(sha256(room)));
     if is_same { Ok(()) } else { Err(changed()) }
 }

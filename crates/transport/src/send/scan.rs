@@ -8,11 +8,15 @@ use std::sync::Arc;
 
 use layercast_delivery::catalogue::Item;
 use layercast_delivery::disk::Attributes;
-use layercast_delivery::object::{Cut, FileHasher, Hashes, Sha256};
+use layercast_delivery::object::{Cut, FileHasher, Hashes, Layout, Sha256, sha256};
 use nix::libc::O_NONBLOCK;
 
 use crate::error::Error;
 use crate::notice::Notice;
+
+/// The least length of a file that has a tag, so that it is sent while it is read for its hash (CHOICE): reading a shorter one takes
+/// less than a tenth of a second.
+const TAGGED: u64 = 64 << 20;
 
 /// Why a pipe or a device cannot be sent.
 const NOT_PLAIN: &str = "not a plain file: its length must be known before it is sent, and its parts are read several times; \
@@ -40,6 +44,11 @@ impl Fingerprint {
     /// The length in bytes.
     pub(crate) fn length(self) -> u64 {
         self.length
+    }
+
+    /// The tag of a content: another file, and another version of this one, has another.
+    fn tag(self) -> Sha256 {
+        sha256(format!("layercast tag {}", self.to_fields()).as_bytes())
     }
 
     /// As five numbers with spaces between.
@@ -225,13 +234,15 @@ pub(crate) fn leaves(file: &File, length: u64, symbol: u16) -> io::Result<Option
     }
 }
 
-/// The item of a file or folder that was found, with its hashes.
-pub(crate) fn item_of(found: &FoundItem, hashes: Option<Hashes>) -> Item {
+/// The item of a file or folder that was found, with its hashes. A file without hashes must have a tag.
+pub(crate) fn item_of(found: &FoundItem, hashes: Option<Hashes>, tag: Option<Sha256>) -> Item {
     let parts = hashes.as_ref().and_then(|hashes| hashes.parts.clone());
     let whole = hashes.map(|hashes| hashes.whole);
+    let sha256 = whole.as_ref().map(|whole| whole.sha256);
     Item {
         path: found.name.clone(),
-        file: whole.as_ref().map(|whole| (found.length(), whole.sha256)),
+        file: found.fingerprint.map(|fingerprint| (fingerprint.length, sha256)),
+        tag,
         leaves: whole.map_or_else(Arc::default, |whole| whole.leaves),
         parts,
         members: Arc::default(),
@@ -239,12 +250,19 @@ pub(crate) fn item_of(found: &FoundItem, hashes: Option<Hashes>) -> Item {
     }
 }
 
+/// The tag of a file that is long enough that its transfer does not wait for its hash: one object of a table that is not signed.
+pub(crate) fn tag_of(found: &FoundItem, cut: Cut) -> Option<Sha256> {
+    let fingerprint = found.fingerprint.filter(|fingerprint| fingerprint.length >= TAGGED)?;
+    let is_one = matches!(Layout::plan(fingerprint.length, cut.symbol, cut.longest), Ok(None));
+    (is_one && !cut.is_signed).then(|| fingerprint.tag())
+}
+
 /// Reads a file for its hashes, as it is `cut` into objects, as long as `go_on` says so, which gets the number of bytes read.
 ///
 /// # Errors
 /// If it cannot be read; [`Error::Interrupted`]; [`Error::FileChanged`] if it is no longer the one that was found.
 pub(crate) fn hashed(found: &FoundItem, cut: Cut, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Item, Error> {
-    let Some(fingerprint) = found.fingerprint else { return Ok(item_of(found, None)) };
+    let Some(fingerprint) = found.fingerprint else { return Ok(item_of(found, None, None)) };
     let failed = |source| Error::file("read", &found.path, source);
     let changed = || Error::FileChanged { path: found.path.clone() };
     let file = open(&found.path).map_err(failed)?;
@@ -255,7 +273,7 @@ pub(crate) fn hashed(found: &FoundItem, cut: Cut, go_on: &mut dyn FnMut(u64) -> 
     if Fingerprint::of(&file.metadata().map_err(failed)?) != fingerprint {
         return Err(changed());
     }
-    Ok(item_of(found, Some(hashes)))
+    Ok(item_of(found, Some(hashes), tag_of(found, cut)))
 }
 
 /// Opens a file without waiting for the other end of a pipe that has taken its place.

@@ -387,6 +387,7 @@ mod tests {
             attributes: Attributes::default(),
             compressed: None,
             md5: None,
+            tag: None,
         }
     }
 

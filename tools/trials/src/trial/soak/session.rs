@@ -89,7 +89,8 @@ impl RealSource {
             .iter()
             .map(|(path, bytes)| Item {
                 path: path.clone(),
-                file: Some((bytes.len() as u64, sha256(bytes))),
+                file: Some((bytes.len() as u64, Some(sha256(bytes)))),
+                tag: None,
                 leaves: Arc::default(),
                 parts: None,
                 members: Arc::default(),
