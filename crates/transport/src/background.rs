@@ -44,7 +44,7 @@ pub(crate) fn start<Job: Send + 'static>(
 
 /// Lets the calling thread yield to those that send and receive: a packet that is not read in time is lost, while a block may
 /// be encoded or decoded later.
-fn yield_to_packets() {
+pub(crate) fn yield_to_packets() {
     // Linux has a priority for each thread, and without a process this is the calling one.
     if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
         tracing::debug!(%error, "a thread that computes keeps its priority");

@@ -161,7 +161,7 @@ impl Files {
         };
         let prepared = files.packages.prepare(found, &[])?;
         files.send(prepared, found, &[], &|object| saved.reached(object))?;
-        files.hashing = Hashing::start(found, cut);
+        files.hashing = Hashing::start(found, cut)?;
         Ok(files)
     }
 
@@ -171,7 +171,7 @@ impl Files {
         let (name, hash) = match hashing.take() {
             Ok(None) => return Ok(()),
             Ok(Some(named)) => named,
-            Err(()) => {
+            Err(_) => {
                 self.hashing = None;
                 return Ok(());
             }
