@@ -1,5 +1,5 @@
 //! The memory of a source: `memory PATH` sends three rounds of symbols to nowhere, and prints the resident set and how
-//! long each took. `docs/transport.md` has the measurements.
+//! long each took.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

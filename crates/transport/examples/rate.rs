@@ -1,6 +1,6 @@
 //! The cost of packets in the hosts: `rate send MBPS SECONDS` and `rate receive MBPS SECONDS` on the
 //! loopback interface, with four doubling layers, packets of 1000 bytes and no congestion control. Run it
-//! under `perf stat` or `strace -c -f`; `docs/transport.md` has the measurements.
+//! under `perf stat` or `strace -c -f`.
 
 use std::error::Error;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
