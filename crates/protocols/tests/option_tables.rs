@@ -7,12 +7,39 @@ use layercast_core::option::{AUTOMATIC, BY_PROFILE, Kind, OptionSpec};
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_testkit::generated::{check_between, in_project};
 
-fn table(specs: &[OptionSpec]) -> String {
-    let mut table = String::from("| option | default | takes | meaning |\n| --- | --- | --- | --- |\n");
-    for spec in specs {
+/// Protocols with options of another one, whose page has the rows that are equal.
+const RELATIVES: [(&str, &str); 6] = [
+    ("cbr", "tfrc"),
+    ("e-flid-dl", "flid-dl"),
+    ("flid-sl", "flid-dl"),
+    ("golestani-sabnani", "rla"),
+    ("pgmcc", "rla"),
+    ("smcc", "tfmcc"),
+];
+
+fn rows(name: &str) -> Vec<(&'static str, String)> {
+    let protocol = Protocol::named(name).expect("the registry knows its names");
+    let row = |spec: &OptionSpec| {
         let row = format!("| `{}` | {} | {} | {} |", spec.name, spec.default, takes(spec), spec.doc);
         assert_eq!(row.matches('|').count(), 5, "a bar would break the table: {row}");
+        (spec.name, row)
+    };
+    protocol.option_specs().iter().map(row).collect()
+}
+
+fn table(name: &str) -> String {
+    let mut table = String::from("| option | default | takes | meaning |\n| --- | --- | --- | --- |\n");
+    let relative = RELATIVES.iter().find(|(own, _)| *own == name).map(|(_, relative)| *relative);
+    let theirs = relative.map_or(Vec::new(), rows);
+    let (same, own): (Vec<_>, Vec<_>) = rows(name).into_iter().partition(|row| theirs.contains(row));
+    for (_, row) in own {
         writeln!(table, "{row}").expect("a string takes everything");
+    }
+    if let Some(relative) = relative {
+        let names: Vec<_> = same.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let names = names.join(", ");
+        writeln!(table, "\nAs in [{relative}]({relative}.md#options): {names}.")
+            .expect("a string takes everything");
     }
     table
 }
@@ -53,9 +80,8 @@ fn kind(kind: &Kind) -> String {
 #[test]
 fn generated_option_tables_are_fresh() {
     for name in NAMES {
-        let protocol = Protocol::named(name).expect("the registry knows its names");
         let page = in_project(&format!("docs/protocols/{name}.md"));
         let (begin, end) = (format!("<!-- options: {name} -->"), "<!-- end of options -->");
-        check_between(&page, &begin, end, &table(&protocol.option_specs()));
+        check_between(&page, &begin, end, &table(name));
     }
 }
