@@ -7,11 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
-const BUDGETS: &[(&str, usize)] =
-    &[("docs", 1), ("docs/decisions", 1), ("docs/protocols", 1), ("docs/reproduction", 1)];
+const BUDGETS: &[(&str, usize)] = &[
+    ("docs", 89_000),
+    ("docs/decisions", 3_900),
+    ("docs/protocols", 39_100),
+    ("docs/reproduction", 36_000),
+];
 
 /// The most words in all pages.
-const WHOLE: usize = 1;
+const WHOLE: usize = 167_900;
 
 /// Outputs of commands that no test prints again, since they need long runs or a real network: at most so many in a page.
 /// Every other stands below `<!-- output: layercast ... -->`, and a test of the command line keeps it fresh.
