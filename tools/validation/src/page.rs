@@ -123,17 +123,17 @@ fn number(value: Option<f64>, scale: f64, decimals: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{:.decimals$}", value * scale))
 }
 
-/// Both means, scaled: ours / ns-2's.
+/// Both means, scaled: ours/ns-2's.
 fn means(comparison: &Comparison, scale: f64, decimals: usize) -> String {
     let [ours, ns] = [&comparison.ours, &comparison.ns].map(|one| number(one.mean, scale, decimals));
-    format!("{ours} / {ns}")
+    format!("{ours}/{ns}")
 }
 
 /// Both means with their difference and its interval in percent, and a mark unless they agree.
 fn compared(comparison: &Comparison, scale: f64, decimals: usize) -> String {
     let mut text = means(comparison, scale, decimals);
     if let (Some(difference), Some(joint)) = (comparison.difference, comparison.joint) {
-        text.push_str(&format!(" ({:+.1} ± {:.1})", difference * 100.0, joint * 100.0));
+        text.push_str(&format!(" ({:+.1}±{:.1})", difference * 100.0, joint * 100.0));
     }
     marked(text, comparison.verdict)
 }

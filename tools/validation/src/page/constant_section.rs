@@ -52,7 +52,7 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
                 let values: Vec<f64> = of_site.iter().filter_map(|row| of_one(of(row))).collect();
                 values.iter().sum::<f64>() * scale / values.len().max(1) as f64
             };
-            cells.push(format!("{:.2} / {:.2}", mean(|one| one.ours.mean), mean(|one| one.ns.mean)));
+            cells.push(format!("{:.2}/{:.2}", mean(|one| one.ours.mean), mean(|one| one.ns.mean)));
             row(text, &cells.iter().map(String::as_str).collect::<Vec<_>>());
         }
     }
