@@ -8,19 +8,23 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] = &[
-    ("docs", 89_000),
+    ("docs", 105_700),
     ("docs/decisions", 3_900),
-    ("docs/protocols", 39_100),
-    ("docs/reproduction", 36_000),
+    ("docs/protocols", 46_800),
+    ("docs/reproduction", 52_700),
 ];
 
 /// The most words in all pages.
-const WHOLE: usize = 167_900;
+const WHOLE: usize = 209_000;
 
-/// Outputs of commands that no test prints again, since they need long runs or a real network: at most so many in a page.
-/// Every other stands below `<!-- output: layercast ... -->`, and a test of the command line keeps it fresh.
-const UNCHECKED: &[(&str, usize)] =
-    &[("docs/reproduction.md", 18), ("docs/results.md", 1), ("docs/transport.md", 1)];
+/// Outputs of commands that no test prints again, since they need long runs or a real network, and formats without a
+/// drawing: at most so many in a page. Every other stands below `<!-- output: layercast ... -->`, and a test of the command line keeps it fresh.
+const UNCHECKED: &[(&str, usize)] = &[
+    ("docs/reproduction.md", 18),
+    ("docs/results.md", 1),
+    ("docs/transport.md", 1),
+    ("docs/wire-format.md", 4),
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

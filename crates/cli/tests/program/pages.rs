@@ -11,7 +11,8 @@ use layercast_testkit::generated::{check, in_project};
 
 use super::text;
 
-const BEGIN: &str = "<!-- output: layercast ";
+/// How the line before an output begins.
+const BEGIN: &str = "\n<!-- output: layercast ";
 
 /// All pages of a folder and of those below it.
 fn pages(folder: &Path) -> Vec<PathBuf> {
