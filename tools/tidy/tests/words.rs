@@ -18,7 +18,8 @@ const BUDGETS: &[(&str, usize)] = &[
 const WHOLE: usize = 209_000;
 
 /// Outputs of commands that no test prints again, since they need long runs or a real network, and formats without a
-/// drawing: at most so many in a page. Every other stands below `<!-- output: layercast ... -->`, and a test of the command line keeps it fresh.
+/// drawing: at most so many in a page. Every other stands below `<!-- output: layercast ... -->`, and a test of the
+/// command line keeps it fresh.
 const UNCHECKED: &[(&str, usize)] = &[
     ("docs/reproduction.md", 18),
     ("docs/results.md", 1),
