@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] = &[
-    ("docs", 105_700),
-    ("docs/decisions", 3_900),
+    ("docs", 105_500),
+    ("docs/decisions", 4_400),
     ("docs/protocols", 46_800),
     ("docs/reproduction", 52_700),
 ];
 
 /// The most words in all pages.
-const WHOLE: usize = 209_000;
+const WHOLE: usize = 209_300;
 
 /// Outputs of commands that no test prints again, since they need long runs or a real network, and formats without a
 /// drawing: at most so many in a page. Every other stands below `<!-- output: layercast ... -->`, and a test of the
