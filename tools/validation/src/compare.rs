@@ -15,16 +15,6 @@ pub(crate) enum Verdict {
     Differs,
 }
 
-impl Verdict {
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Verdict::Agrees => "agrees",
-            Verdict::Tolerated => "within tolerance",
-            Verdict::Differs => "**differs**",
-        }
-    }
-}
-
 /// A measure of both simulators.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Comparison {

@@ -110,20 +110,40 @@ fn row(text: &mut String, cells: &[&str]) {
     let _ = writeln!(text, "| {} |", cells.join(" | "));
 }
 
-/// A mean and half its interval with the given number of decimals, scaled.
-fn interval(statistic: &layercast_laboratory::results::Statistic, scale: f64, decimals: usize) -> String {
+/// A mean and half its interval with the given number of decimals.
+fn interval(statistic: &layercast_laboratory::results::Statistic, decimals: usize) -> String {
     match (statistic.mean, statistic.ci95) {
-        (Some(mean), Some(half)) => format!("{:.decimals$} ± {:.decimals$}", mean * scale, half * scale),
-        (Some(mean), None) => format!("{:.decimals$}", mean * scale),
-        _ => "-".to_owned(),
+        (Some(mean), Some(half)) => format!("{mean:.decimals$} ± {half:.decimals$}"),
+        _ => number(statistic.mean, 1.0, decimals),
     }
 }
 
-/// The difference in percent with its interval.
-fn difference(comparison: &Comparison) -> String {
-    match (comparison.difference, comparison.joint) {
-        (Some(difference), Some(joint)) => format!("{:+.1} ± {:.1} %", difference * 100.0, joint * 100.0),
-        _ => "-".to_owned(),
+/// A number with the given number of decimals, scaled.
+fn number(value: Option<f64>, scale: f64, decimals: usize) -> String {
+    value.map_or("-".to_owned(), |value| format!("{:.decimals$}", value * scale))
+}
+
+/// Both means, scaled: ours/ns-2's.
+fn means(comparison: &Comparison, scale: f64, decimals: usize) -> String {
+    let [ours, ns] = [&comparison.ours, &comparison.ns].map(|one| number(one.mean, scale, decimals));
+    format!("{ours}/{ns}")
+}
+
+/// Both means with their difference and its interval in percent, and a mark unless they agree.
+fn compared(comparison: &Comparison, scale: f64, decimals: usize) -> String {
+    let mut text = means(comparison, scale, decimals);
+    if let (Some(difference), Some(joint)) = (comparison.difference, comparison.joint) {
+        text.push_str(&format!(" ({:+.1}±{:.1})", difference * 100.0, joint * 100.0));
+    }
+    marked(text, comparison.verdict)
+}
+
+/// A cell as its verdict shows it.
+fn marked(text: String, verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Agrees => text,
+        Verdict::Tolerated => text + " *",
+        Verdict::Differs => format!("**{text}**"),
     }
 }
 

@@ -23,6 +23,7 @@ mod objects;
 mod package;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod packages;
+mod pages;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
 mod refusals;

@@ -1,10 +1,12 @@
 //! The tables of keys in `docs/scenarios.md`.
+//!
+//! The options of queues, TCPs and the traffic library have tables on pages of their own ([`option_table`]).
 
 use std::fmt::Write;
 
 use super::field::{Absent, FieldKind, TableSpec};
 use super::tables::options::OptionGroup;
-use super::tables::{ALL, SUITE_TABLES};
+use super::tables::{ALL, FLOW, QUEUE, SIZE_DISTRIBUTION, SUITE_TABLES, TIME_DISTRIBUTION};
 
 /// All tables of a scenario file as Markdown, in the order of [`ALL`].
 pub fn markdown() -> String {
@@ -39,32 +41,97 @@ pub fn option_table(groups: &[OptionGroup]) -> String {
     for (at, spec) in first.specs.iter().enumerate() {
         // All profiles have the same options in the same order.
         let defaults = groups.iter().filter_map(|group| group.specs.get(at));
+        let takes = without_example(&spec.takes());
         let defaults: String = defaults.map(|spec| format!(" {} |", spec.default)).collect();
-        text.push_str(&format!("\n| `{}` | {} |{defaults} {} |", spec.name, spec.takes(), spec.doc));
+        text.push_str(&format!("\n| `{}` | {takes} |{defaults} {} |", spec.name, spec.doc));
     }
     text.push('\n');
     text
 }
 
 fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
-    writeln!(text, "### {}\n\n{}\n", spec.name, spec.doc)?;
+    writeln!(text, "### {}\n\n{}\n", spec.name, with_links(spec.doc))?;
     if !spec.example.is_empty() {
         writeln!(text, "Example: `{}`\n", spec.example)?;
     }
+    if spec.name == TIME_DISTRIBUTION.name {
+        return writeln!(
+            text,
+            "The keys are those of [{0}](#{0}), with times for sizes.\n",
+            SIZE_DISTRIBUTION.name
+        );
+    }
     writeln!(text, "| key | takes | if absent | meaning |\n| --- | --- | --- | --- |")?;
-    for field in spec.fields() {
+    for field in spec.fields.iter() {
         let absent = match field.absent {
             Absent::Required => "required".to_owned(),
             Absent::Default(value) => format!("`{value}`"),
             Absent::Means(words) => words.to_owned(),
         };
-        let takes = match field.kind {
-            FieldKind::Table(inner) => format!("a [{0}](#{0}) table", inner.name),
-            FieldKind::TableList(inner) => format!("a list of [{0}](#{0}) tables", inner.name),
-            FieldKind::Tables(inner) => format!("[{0}](#{0}) tables under names", inner.name),
-            other => other.describe(),
-        };
-        writeln!(text, "| `{}` | {takes} | {absent} | {} |", field.key, field.doc)?;
+        let takes = takes(&field.kind);
+        writeln!(text, "| `{}` | {takes} | {absent} | {} |", field.key, with_links(field.doc))?;
+    }
+    if let Some(words) = options_elsewhere(spec) {
+        writeln!(text, "\n{words}")?;
     }
     writeln!(text)
+}
+
+/// What a key takes, in fewer words than an error message has: the page explains the forms of values once.
+fn takes(kind: &FieldKind) -> String {
+    match kind {
+        FieldKind::Table(inner) => format!("a [{0}](#{0}) table", inner.name),
+        FieldKind::TableList(inner) => format!("a list of [{0}](#{0}) tables", inner.name),
+        FieldKind::Tables(inner) => format!("[{0}](#{0}) tables under names", inner.name),
+        FieldKind::Text => "text".to_owned(),
+        FieldKind::Duration => "a time".to_owned(),
+        FieldKind::Period => "a time above zero".to_owned(),
+        FieldKind::Draw => "a time, or a [draw](#draw)".to_owned(),
+        FieldKind::Rate => "a rate".to_owned(),
+        FieldKind::Size | FieldKind::DataSize => "a size".to_owned(),
+        FieldKind::Loss => "a number from 0 to below 1, or a [loss](#loss)".to_owned(),
+        FieldKind::DirectionLoss => "a number from 0 to below 1, or a [loss-model](#loss-model)".to_owned(),
+        FieldKind::SizeDistribution => format!("a size, or a [{0}](#{0})", SIZE_DISTRIBUTION.name),
+        FieldKind::TimeDistribution => format!("a time, or a [{0}](#{0})", TIME_DISTRIBUTION.name),
+        FieldKind::NodeOrNodes => "a node or a list of nodes".to_owned(),
+        FieldKind::Nodes => "a list of nodes".to_owned(),
+        FieldKind::Node => "a node".to_owned(),
+        FieldKind::Templates => "tables under names".to_owned(),
+        FieldKind::Texts => "a list of texts".to_owned(),
+        FieldKind::TextsOrNone => "a list of texts, or []".to_owned(),
+        FieldKind::PaperValue => "a number or such a text".to_owned(),
+        other => other.describe(),
+    }
+}
+
+/// What an option takes, without the example that an error message has.
+fn without_example(takes: &str) -> String {
+    let Some((before, rest)) = takes.split_once(" such as \"") else { return takes.to_owned() };
+    let after = rest.split_once('"').map_or("", |(_, after)| after);
+    format!("{before}{after}")
+}
+
+/// Where the options of a table are, whose rows [`write_table`] leaves out.
+fn options_elsewhere(spec: &TableSpec) -> Option<&'static str> {
+    if spec.name == QUEUE.name {
+        Some("All other keys are options of the kind, such as `limit`: [queues](queues.md#kinds).")
+    } else if spec.name == FLOW.name {
+        Some(
+            "All other keys are options: of a [TCP](tcp.md#options), such as `profile`, `window` and `overhead` \
+             (`udp` takes `packet_size`, 1000 bytes by default), or of [traffic](traffic.md).",
+        )
+    } else {
+        None
+    }
+}
+
+/// A text that names other pages by their paths, with links in place of the paths.
+fn with_links(text: &str) -> String {
+    let mut parts = text.split("`docs/");
+    let mut linked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (page, rest) = part.split_once(".md`").unwrap_or((part, ""));
+        linked.push_str(&format!("[{page}]({page}.md){rest}"));
+    }
+    linked
 }

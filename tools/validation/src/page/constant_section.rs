@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::row;
-use crate::compare::{Comparison, Verdict};
+use super::{marked, means, row};
+use crate::compare::Comparison;
 use crate::constant::{Of, Outcome, Row, SITES};
 
 const TEXT: &str = include_str!("constant.txt");
@@ -32,10 +32,10 @@ pub(super) fn write(outcome: &Outcome) -> String {
 fn by_phase(text: &mut String, rows: &[&Row]) {
     let of_first = rows.iter().filter(|row| row.site.name == SITES[0].name);
     let phases: Vec<String> = of_first.map(|row| row.rhythm.phase.to_string()).collect();
-    let heads = ["receiver", "measure", "simulator"].into_iter().chain(phases.iter().map(String::as_str));
-    let heads: Vec<&str> = heads.chain(["mean", "differ"]).collect();
+    let heads = ["receiver", "measure"].into_iter().chain(phases.iter().map(String::as_str));
+    let heads: Vec<&str> = heads.chain(["mean"]).collect();
     row(text, &heads);
-    let is_text = |head: &&&str| matches!(**head, "receiver" | "measure" | "simulator");
+    let is_text = |head: &&&str| matches!(**head, "receiver" | "measure");
     let rules: Vec<&str> = heads.iter().map(|head| if is_text(&head) { "---" } else { "---:" }).collect();
     row(text, &rules);
     let measures: [(&str, f64, Of); 3] = [
@@ -46,18 +46,14 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
     for site in SITES {
         let of_site: Vec<&Row> = rows.iter().copied().filter(|row| row.site.name == site.name).collect();
         for (name, scale, of) in measures {
-            for (simulator, is_ours) in [("layercast", true), ("ns-2", false)] {
-                let mean =
-                    |compared: &Comparison| if is_ours { compared.ours.mean } else { compared.ns.mean };
-                let values: Vec<f64> =
-                    of_site.iter().filter_map(|row| mean(of(row))).map(|value| value * scale).collect();
-                let mut cells = vec![site.name.to_owned(), name.to_owned(), simulator.to_owned()];
-                cells.extend(values.iter().map(|value| format!("{value:.2}")));
-                cells.push(format!("{:.2}", values.iter().sum::<f64>() / values.len().max(1) as f64));
-                let differ = of_site.iter().filter(|row| of(row).verdict == Verdict::Differs).count();
-                cells.push(if simulator == "ns-2" { differ.to_string() } else { String::new() });
-                row(text, &cells.iter().map(String::as_str).collect::<Vec<_>>());
-            }
+            let mut cells = vec![site.name.to_owned(), name.to_owned()];
+            cells.extend(of_site.iter().map(|row| marked(means(of(row), scale, 2), of(row).verdict)));
+            let mean = |of_one: fn(&Comparison) -> Option<f64>| {
+                let values: Vec<f64> = of_site.iter().filter_map(|row| of_one(of(row))).collect();
+                values.iter().sum::<f64>() * scale / values.len().max(1) as f64
+            };
+            cells.push(format!("{:.2}/{:.2}", mean(|one| one.ours.mean), mean(|one| one.ns.mean)));
+            row(text, &cells.iter().map(String::as_str).collect::<Vec<_>>());
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{difference, interval, row};
+use layercast_simulator::tcp::TcpVariant;
+
+use super::{compared, interval, row};
 use crate::random_loss::Outcome;
 use crate::tcps;
 
@@ -12,34 +14,34 @@ pub(super) fn write(outcome: &Outcome) -> String {
     // Writing into a string does not fail.
     let _ = writeln!(
         text,
-        "One connection, 100 Mbit/s, 50 ms each way, window 5000, Bernoulli loss of data packets and of nothing else. Packets \
-         per\nround trip of 100 ms, by what was acknowledged from {} s to {} s. {} runs each. Tolerance 5 %.\n",
+        "One connection, 100 Mbit/s, 50 ms each way, window 5000, Bernoulli loss of data packets alone. Packets per round trip of\n\
+         100 ms, by what was acknowledged from {} s to {} s. {} runs each. Tolerance 5 %. ns-2 has neither RFC 6675 nor CUBIC.\n",
         plan.from_s, plan.until_s, plan.replications
     );
-    row(&mut text, &["TCP", "loss", "layercast", "ns-2", "difference", "verdict"]);
-    row(&mut text, &["---", "---:", "---:", "---:", "---:", "---"]);
-    for one in &outcome.rows {
-        let measured = &one.packets_per_round_trip;
-        row(
-            &mut text,
-            &[
-                tcps::title(one.tcp),
-                &percent(one.loss),
-                &interval(&measured.ours, 1.0, 2),
-                &interval(&measured.ns, 1.0, 2),
-                &difference(measured),
-                measured.verdict.text(),
-            ],
-        );
+    cells(&mut text, "TCP", plan.losses.iter().map(|loss| percent(*loss)));
+    cells(&mut text, "---", plan.losses.iter().map(|_| "---:".to_owned()));
+    for tcp in variants(outcome.rows.iter().map(|one| one.tcp)) {
+        let of_it = outcome.rows.iter().filter(|one| one.tcp == tcp);
+        cells(&mut text, tcps::title(tcp), of_it.map(|one| compared(&one.packets_per_round_trip, 1.0, 2)));
     }
-    text.push_str("\nns-2 has none of these; they are listed for comparison with the others:\n\n");
-    row(&mut text, &["TCP", "loss", "layercast"]);
-    row(&mut text, &["---", "---:", "---:"]);
-    for one in &outcome.alone {
-        let measured = interval(&one.packets_per_round_trip, 1.0, 2);
-        row(&mut text, &[tcps::title(one.tcp), &percent(one.loss), &measured]);
+    for tcp in variants(outcome.alone.iter().map(|one| one.tcp)) {
+        let of_it = outcome.alone.iter().filter(|one| one.tcp == tcp);
+        cells(&mut text, tcps::title(tcp), of_it.map(|one| interval(&one.packets_per_round_trip, 2)));
     }
     text
+}
+
+/// The variants in the order in which they come.
+fn variants(all: impl Iterator<Item = TcpVariant>) -> Vec<TcpVariant> {
+    let mut variants: Vec<TcpVariant> = all.collect();
+    variants.dedup();
+    variants
+}
+
+/// A row with a name in front.
+fn cells(text: &mut String, name: &str, cells: impl Iterator<Item = String>) {
+    let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
+    row(text, &cells.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn percent(share: f64) -> String {

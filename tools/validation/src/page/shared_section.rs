@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{difference, interval, row};
-use crate::compare::Comparison;
+use super::{compared, means, row};
 use crate::shared::{Discipline, Outcome};
 use crate::tcps;
 
@@ -29,22 +28,24 @@ pub(super) fn write(outcome: &Outcome) -> String {
             continue;
         }
         let _ = writeln!(text, "\n### {title}\n");
-        row(&mut text, &["TCP", "flows", "measure", "layercast", "ns-2", "difference", "verdict"]);
-        row(&mut text, &["---", "---:", "---", "---:", "---:", "---:", "---"]);
+        row(
+            &mut text,
+            &["TCP", "flows", "throughput, %", "loss, %", "mean queue, packets", "spread among flows, %"],
+        );
+        row(&mut text, &["---", "---:", "---:", "---:", "---:", "---:"]);
         for one in rows {
-            let (tcp, flows) = (tcps::title(one.case.tcp), one.case.flows.to_string());
-            let mut measure = |name: &str, compared: &Comparison, scale, decimals, verdict: &str| {
-                let ours = interval(&compared.ours, scale, decimals);
-                let ns = interval(&compared.ns, scale, decimals);
-                row(&mut text, &[tcp, &flows, name, &ours, &ns, &difference(compared), verdict]);
-            };
-            let compared = &one.throughput;
-            measure("throughput, %", compared, 100.0, 2, compared.verdict.text());
-            measure("loss, %", &one.loss, 100.0, 3, one.loss.verdict.text());
-            measure("mean queue, packets", &one.queue, 1.0, 2, one.queue.verdict.text());
-            if one.case.flows > 1 {
-                measure("spread among flows, %", &one.spread, 100.0, 1, "");
-            }
+            let spread = if one.case.flows > 1 { means(&one.spread, 100.0, 1) } else { String::new() };
+            row(
+                &mut text,
+                &[
+                    tcps::title(one.case.tcp),
+                    &one.case.flows.to_string(),
+                    &compared(&one.throughput, 100.0, 2),
+                    &compared(&one.loss, 100.0, 3),
+                    &compared(&one.queue, 1.0, 2),
+                    &spread,
+                ],
+            );
         }
     }
     text

@@ -52,16 +52,15 @@ fn a_difference_is_counted_and_described() {
     has("| Vegas | 2 | 1 | 200 | 4 |");
     has("- Vegas, delayed ACK, window 8, queue limit 3: drop 1 is packet none in ours and 7 in ns-2");
     has("| constant rate: its loss | 2 | 2 | 0 | 0 |");
-    has("| R1 | constant flow, loss % | layercast | 4.50 | 4.50 |  |");
-    has("| R1 | constant flow, loss % | ns-2 | 4.50 | 4.50 | 0 |");
-    has("| Sack1 | 4 | mean queue, packets | 12.05 ± 0.64 | 10.05 ± 0.64 | +19.9 ± 8.9 % | **differs** |");
+    has("| R1 | constant flow, loss % | 4.50/4.50 | 4.50/4.50 |");
+    assert!(page.contains(" | **12.05/10.05 (+19.9±8.9)** | "), "{page}");
 }
 
 #[test]
 fn identical_cases_are_reported_as_identical() {
     let page = page(Comparison::new(vec![1.0, 1.0], vec![1.0, 1.0], 0.0), vec![result(None)]);
     assert!(page.contains("\nAll are identical.\n"));
-    assert!(!page.contains("differs** |"));
+    assert!(!page.contains(")** |"));
 }
 
 #[test]
@@ -70,7 +69,7 @@ fn one_section_is_exchanged_and_the_rest_stays() {
     assert_eq!(with_constant(&whole, &constant_outcome(0.04)).as_deref(), Some(whole.as_str()));
     let other = with_constant(&whole, &constant_outcome(0.06)).expect("a page");
     assert_eq!(other.lines().count(), whole.lines().count());
-    assert!(other.contains("loss % | layercast | 6.50 |") && !other.contains("loss % | layercast | 4.50 |"));
+    assert!(other.contains("loss % | 6.50/") && !other.contains("loss % | 4.50/"));
     // A page from before there was such a section.
     let heading = whole.find("\n## Constant rates").expect("the section");
     let end = whole.find("\n## Not compared").expect("the end");

@@ -8,7 +8,7 @@ const QUERIERS: Absent = Absent::Means("the querier's");
 /// An edge router.
 pub const EDGE: TableSpec = TableSpec {
     name: "network-edge",
-    doc: "The edge router at a node, between the network and the receivers there, who are hosts on one \
+    doc: "The edge router at a node, between the network and the receivers there, which are hosts on one \
           local network. What it does: `docs/membership.md`.",
     example: "{ querier = \"igmpv3\", leave = \"fast\" }",
     choice: None,
