@@ -19,7 +19,7 @@ use layercast_protocols::registry;
 use layercast_transport::host::Interface;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{
-    self, Ends, PART_SYMBOLS, SendEvent, SendOptions, SendProgress, Sent, Stopped,
+    self, Ends, PART_SYMBOLS, SendEvent, SendOptions, SendProgress, Sent, Stopped, TAGGED,
 };
 use layercast_transport::{Error, Notice, set_options};
 
@@ -157,6 +157,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         follow: arguments.follow,
         packs: !arguments.no_packages,
         longest_part: PART_SYMBOLS,
+        tagged: TAGGED,
         state: arguments.state.clone(),
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),

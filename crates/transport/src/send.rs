@@ -50,6 +50,7 @@ pub use layercast_delivery::object::PART_SYMBOLS;
 use follow::Follower;
 use lateness::Lateness;
 use neighbours::{Before, Neighbours};
+use scan::Reading;
 use state::Saved;
 use writer::Writer;
 
@@ -57,6 +58,9 @@ use writer::Writer;
 const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// For so long a sender of a number of rounds goes on when a hash has been named, so that the table is sent with it (CHOICE).
 const HASH_SENT: Duration = Duration::from_ms(2000);
+/// The least length of a file that is sent while it is read for its hash, if nothing else is said (CHOICE): reading a shorter one
+/// takes less than a tenth of a second.
+pub const TAGGED: u64 = 64 << 20;
 /// The maximum number of receivers whose completions are distinguished. Further ones count as known.
 const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 
@@ -106,6 +110,9 @@ pub struct SendOptions {
     pub packs: bool,
     /// The maximum number of symbols of an object; a longer file has parts. [`PART_SYMBOLS`] but in tests.
     pub longest_part: u64,
+    /// The least length of a file that is sent while it is read for its hash: [`TAGGED`], if nothing else is wanted. Files in parts,
+    /// and all files of a session that is signed, are read before.
+    pub tagged: u64,
     /// Where the state is kept with which a sender goes on that is started again.
     pub state: Option<PathBuf>,
     /// The seed of the source's random numbers; any if none.
@@ -231,7 +238,8 @@ pub fn send(
         longest: options.longest_part,
         is_signed: options.key.is_some(),
     };
-    let found = files::find(paths, &saved, cut, stop, say)?;
+    let how = Reading { cut, tagged: options.tagged };
+    let found = files::find(paths, &saved, how, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
@@ -243,12 +251,12 @@ pub fn send(
         &options.ends,
         &saved,
         (options.follow, folder),
-        (cut, options.key.as_ref()),
+        (how, options.key.as_ref()),
     )?;
     let is_protected = options.group_key.is_some();
     let start = |path| Writer::start(path, &files, numbers, is_protected);
     let mut writer = options.state.as_deref().map(start).transpose()?;
-    let follower = options.follow.then(|| Follower::start(paths, &found, cut)).transpose()?;
+    let follower = options.follow.then(|| Follower::start(paths, &found, how)).transpose()?;
     drop((found, saved));
     if let Some(key) = &options.group_key {
         let mut sequence = Sequence::after(stored);

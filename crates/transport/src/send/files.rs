@@ -18,10 +18,10 @@ use super::follow::Changes;
 use super::hashing::Hashing;
 use super::packages::{Origin, Packages, Prepared};
 use super::repairs::ENCODERS_MAX;
-use super::scan::{Found, FoundItem, hashed, item_of, scan, tag_of};
+use super::scan::{Found, FoundItem, Reading, hashed, item_of, scan, tag_of};
 use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
-use super::{Ends, SendEvent};
+use super::{Ends, SendEvent, TAGGED};
 use crate::background;
 use crate::error::Error;
 use crate::host::Supply;
@@ -44,35 +44,35 @@ const TURN_MIN: f64 = 1.0 / 16.0;
 /// its files are open and their space is reserved.
 const LEAD_S: f64 = 0.3;
 
-/// Finds the files and reads them for their hashes, as they are `cut` into objects, but those whose hashes an earlier sender
+/// Finds the files and reads them for their hashes, but those whose hashes an earlier sender
 /// left, and those that have a tag ([`tag_of`]).
 pub(super) fn find(
     paths: &[PathBuf],
     saved: &Saved,
-    cut: Cut,
+    how: Reading,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Found, Error> {
     let found = scan(paths, &mut |notice| say(&SendEvent::Notice(&notice)))?;
-    let is_read = |item: &&FoundItem| tag_of(item, cut).is_none();
+    let is_read = |item: &&FoundItem| tag_of(item, how).is_none();
     let of: u64 = found.iter().filter(is_read).map(FoundItem::length).sum();
     let mut before = 0;
     let mut items = Vec::with_capacity(found.len());
     for one in found {
-        let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, cut));
+        let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, how.cut));
         if known.is_some() {
             before += one.length();
-            let item = item_of(&one, known, tag_of(&one, cut));
+            let item = item_of(&one, known, tag_of(&one, how));
             items.push((one, item));
             continue;
         }
-        if let Some(tag) = tag_of(&one, cut) {
+        if let Some(tag) = tag_of(&one, how) {
             before += one.length();
             let item = item_of(&one, None, Some(tag));
             items.push((one, item));
             continue;
         }
-        let item = hashed(&one, cut, &mut |done| {
+        let item = hashed(&one, how, &mut |done| {
             say(&SendEvent::Hashing { done: before + done, of });
             !stop.load(Ordering::Relaxed)
         })?;
@@ -126,8 +126,9 @@ impl Files {
     ) -> Result<Files, Error> {
         let saved = Saved::default();
         let cut = Cut { symbol: session.symbol_size(), longest: PART_SYMBOLS, is_signed: false };
-        let found = find(paths, &saved, cut, stop, say)?;
-        Files::new(&found, session, ends, &saved, (false, None), (cut, None))
+        let how = Reading { cut, tagged: TAGGED };
+        let found = find(paths, &saved, how, stop, say)?;
+        Files::new(&found, session, ends, &saved, (false, None), (how, None))
     }
 
     pub(super) fn new(
@@ -136,7 +137,7 @@ impl Files {
         ends: &Ends,
         saved: &Saved,
         (is_open, packages): (bool, Option<PathBuf>),
-        (cut, key): (Cut, Option<&SecretKey>),
+        (how, key): (Reading, Option<&SecretKey>),
     ) -> Result<Files, Error> {
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
@@ -161,7 +162,7 @@ impl Files {
         };
         let prepared = files.packages.prepare(found, &[])?;
         files.send(prepared, found, &[], &|object| saved.reached(object))?;
-        files.hashing = Hashing::start(found, cut)?;
+        files.hashing = Hashing::start(found, how)?;
         Ok(files)
     }
 

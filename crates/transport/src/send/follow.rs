@@ -11,9 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_delivery::object::Cut;
-
-use super::scan::{Fingerprint, Found, FoundItem, hashed, scan};
+use super::scan::{Fingerprint, Found, FoundItem, Reading, hashed, scan};
 use crate::error::Error;
 use crate::notice::Notice;
 
@@ -49,9 +47,9 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Looks for changes of what was found; `cut` as for [`hashed`].
-    pub(super) fn start(paths: &[PathBuf], found: &Found, cut: Cut) -> Result<Follower, Error> {
-        let mut watch = Watch::new(paths, found, cut);
+    /// Looks for changes of what was found.
+    pub(super) fn start(paths: &[PathBuf], found: &Found, how: Reading) -> Result<Follower, Error> {
+        let mut watch = Watch::new(paths, found, how);
         let end = Arc::new(AtomicBool::new(false));
         let (queue, changes) = sync_channel(1);
         let flag = Arc::clone(&end);
@@ -95,7 +93,7 @@ type Candidates = BTreeMap<String, (Option<FoundItem>, Instant)>;
 #[derive(Debug)]
 struct Watch {
     paths: Vec<PathBuf>,
-    cut: Cut,
+    how: Reading,
     /// The file system of each path that is a folder.
     roots: BTreeMap<PathBuf, u64>,
     sent: BTreeMap<String, Option<Fingerprint>>,
@@ -105,14 +103,14 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(paths: &[PathBuf], found: &Found, cut: Cut) -> Watch {
+    fn new(paths: &[PathBuf], found: &Found, how: Reading) -> Watch {
         let root = |path: &PathBuf| {
             let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
             Some((path.clone(), metadata.dev()))
         };
         Watch {
             paths: paths.to_vec(),
-            cut,
+            how,
             roots: paths.iter().filter_map(root).collect(),
             sent: found.iter().map(|(found, _)| (found.name.clone(), found.fingerprint)).collect(),
             candidates: BTreeMap::new(),
@@ -203,7 +201,7 @@ impl Watch {
                     self.sent.remove(&name);
                     changes.removed.push(name.clone());
                 }
-                Some(found) => match hashed(&found, self.cut, go_on) {
+                Some(found) => match hashed(&found, self.how, go_on) {
                     Ok(item) => {
                         self.sent.insert(name.clone(), found.fingerprint);
                         changes.new.push((found, item));
@@ -229,8 +227,10 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use layercast_delivery::object::Cut;
 
-    const CUT: Cut = Cut { symbol: 1000, longest: 1000, is_signed: false };
+    const HOW: Reading =
+        Reading { cut: Cut { symbol: 1000, longest: 1000, is_signed: false }, tagged: u64::MAX };
 
     struct Site {
         root: PathBuf,
@@ -249,9 +249,9 @@ mod tests {
             let found = scan(&paths, &mut |_| ()).expect("files");
             let found: Found = found
                 .into_iter()
-                .map(|one| (one.clone(), hashed(&one, CUT, &mut |_| true).expect("a hash")))
+                .map(|one| (one.clone(), hashed(&one, HOW, &mut |_| true).expect("a hash")))
                 .collect();
-            Site { watch: Watch::new(&paths, &found, CUT), root, begin: Instant::now() }
+            Site { watch: Watch::new(&paths, &found, HOW), root, begin: Instant::now() }
         }
 
         /// What a look after so many seconds finds: names of new files and of those that are gone.

@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
 
 use layercast_delivery::catalogue::Item;
-use layercast_delivery::object::{Cut, Sha256};
+use layercast_delivery::object::Sha256;
 
-use super::scan::{Found, FoundItem, hashed};
+use super::scan::{Found, FoundItem, Reading, hashed};
 use crate::background;
 use crate::error::Error;
 
@@ -27,7 +27,7 @@ impl Hashing {
     ///
     /// # Errors
     /// If there is no thread for it.
-    pub(super) fn start(found: &Found, cut: Cut) -> Result<Option<Hashing>, Error> {
+    pub(super) fn start(found: &Found, how: Reading) -> Result<Option<Hashing>, Error> {
         let lacks_hash = |(_, item): &&(FoundItem, Item)| matches!(item.file, Some((_, None)));
         let files: Vec<FoundItem> = found.iter().filter(lacks_hash).map(|(file, _)| file.clone()).collect();
         if files.is_empty() {
@@ -39,7 +39,7 @@ impl Hashing {
         let run = move || {
             background::yield_to_packets();
             for file in files {
-                let read = hashed(&file, cut, &mut |_| !flag.load(Ordering::Relaxed));
+                let read = hashed(&file, how, &mut |_| !flag.load(Ordering::Relaxed));
                 let hash = read.and_then(|item| match item.file {
                     Some((_, Some(sha256))) => Ok(sha256),
                     _ => Err(Error::FileChanged { path: file.path }),

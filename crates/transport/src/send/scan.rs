@@ -14,9 +14,14 @@ use nix::libc::O_NONBLOCK;
 use crate::error::Error;
 use crate::notice::Notice;
 
-/// The least length of a file that has a tag, so that it is sent while it is read for its hash (CHOICE): reading a shorter one takes
-/// less than a tenth of a second.
-const TAGGED: u64 = 64 << 20;
+/// How files are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// How they are cut into objects, and which hashes are needed.
+    pub(crate) cut: Cut,
+    /// The least length of a file that has a tag, so that it is sent while it is read for its hash.
+    pub(crate) tagged: u64,
+}
 
 /// Why a pipe or a device cannot be sent.
 const NOT_PLAIN: &str = "not a plain file: its length must be known before it is sent, and its parts are read several times; \
@@ -251,29 +256,33 @@ pub(crate) fn item_of(found: &FoundItem, hashes: Option<Hashes>, tag: Option<Sha
 }
 
 /// The tag of a file that is long enough that its transfer does not wait for its hash: one object of a table that is not signed.
-pub(crate) fn tag_of(found: &FoundItem, cut: Cut) -> Option<Sha256> {
-    let fingerprint = found.fingerprint.filter(|fingerprint| fingerprint.length >= TAGGED)?;
+pub(crate) fn tag_of(found: &FoundItem, Reading { cut, tagged }: Reading) -> Option<Sha256> {
+    let fingerprint = found.fingerprint.filter(|fingerprint| fingerprint.length >= tagged)?;
     let is_one = matches!(Layout::plan(fingerprint.length, cut.symbol, cut.longest), Ok(None));
     (is_one && !cut.is_signed).then(|| fingerprint.tag())
 }
 
-/// Reads a file for its hashes, as it is `cut` into objects, as long as `go_on` says so, which gets the number of bytes read.
+/// Reads a file for its hashes, as long as `go_on` says so, which gets the number of bytes read.
 ///
 /// # Errors
 /// If it cannot be read; [`Error::Interrupted`]; [`Error::FileChanged`] if it is no longer the one that was found.
-pub(crate) fn hashed(found: &FoundItem, cut: Cut, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Item, Error> {
+pub(crate) fn hashed(
+    found: &FoundItem,
+    how: Reading,
+    go_on: &mut dyn FnMut(u64) -> bool,
+) -> Result<Item, Error> {
     let Some(fingerprint) = found.fingerprint else { return Ok(item_of(found, None, None)) };
     let failed = |source| Error::file("read", &found.path, source);
     let changed = || Error::FileChanged { path: found.path.clone() };
     let file = open(&found.path).map_err(failed)?;
-    let hashes = match read(&file, FileHasher::new(fingerprint.length, cut), go_on).map_err(failed)? {
+    let hashes = match read(&file, FileHasher::new(fingerprint.length, how.cut), go_on).map_err(failed)? {
         Read::Stopped => return Err(Error::Interrupted),
         Read::Done(hashes) => hashes.ok_or_else(changed)?,
     };
     if Fingerprint::of(&file.metadata().map_err(failed)?) != fingerprint {
         return Err(changed());
     }
-    Ok(item_of(found, Some(hashes), tag_of(found, cut)))
+    Ok(item_of(found, Some(hashes), tag_of(found, how)))
 }
 
 /// Opens a file without waiting for the other end of a pipe that has taken its place.

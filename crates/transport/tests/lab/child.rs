@@ -14,7 +14,7 @@ use layercast_core::units::{Rate, Size};
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, deployed, receive};
-use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, send};
+use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, TAGGED, send};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
@@ -59,6 +59,7 @@ pub(crate) fn play(role: &str) {
                 follow: false,
                 packs: true,
                 longest_part: if has_parts { 1000 } else { PART_SYMBOLS },
+                tagged: TAGGED,
                 state: has_parts.then(|| PathBuf::from(format!("{file}.state"))),
                 seed: None,
                 name: "lab".to_owned(),

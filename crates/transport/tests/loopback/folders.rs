@@ -228,3 +228,60 @@ fn a_mirror_follows_changes_of_packed_files() {
     assert!(matches!(receiver.join().unwrap(), Err(Error::Interrupted)));
     source.end().unwrap();
 }
+
+/// The hash of a long file follows; a second receiver, after the source was started again, continues by its tag.
+#[test]
+fn a_file_that_is_sent_while_it_is_hashed_arrives_and_is_continued() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("tagged");
+    let data = content(2_000_000);
+    let (file, into) = (temp.with("file", &data), temp.directory("into"));
+    let tagged = || SendOptions { tagged: 1_000_000, ..sending(170, "elm", Ends::default()) };
+    let source = start(file.clone(), tagged());
+    source.session();
+    let user = AtomicBool::new(false);
+    let mut say = |event: &ReceiveEvent<'_>| {
+        if let ReceiveEvent::Progress(progress) = event {
+            user.store(progress.objects.held > 300, Ordering::Relaxed);
+        }
+    };
+    let stopped = receive(&receiving(170, into.clone()), &user, &mut say);
+    source.end().unwrap();
+    let Err(Error::Kept { held, .. }) = stopped else {
+        // A fast machine has the whole file before its user stops it.
+        assert_eq!(fs::read(into.join("file")).unwrap(), data);
+        return;
+    };
+    let source = start(file, tagged());
+    source.session();
+    let mut resumed = None;
+    let mut say = |event: &ReceiveEvent<'_>| {
+        if let ReceiveEvent::Object(ReceptionEvent::Resumed { held, .. }) = event {
+            resumed = Some(*held);
+        }
+    };
+    receive(&receiving(170, into.clone()), &AtomicBool::new(false), &mut say).unwrap();
+    assert_eq!(resumed, Some(held));
+    assert_eq!(fs::read(into.join("file")).unwrap(), data);
+    source.end().unwrap();
+}
+
+/// It waits for the hash, and until receivers can have it.
+#[test]
+fn a_source_of_some_rounds_names_the_hash_before_it_ends() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("one-round");
+    let data = content(1_000_000);
+    let (file, into) = (temp.with("file", &data), temp.directory("into"));
+    let ends = Ends { rounds: Some(8), ..Ends::default() };
+    let receiver = thread::spawn(move || get(&receiving(174, into)));
+    thread::sleep(Duration::from_millis(300));
+    let source = start(file, SendOptions { tagged: 1, ..sending(174, "elm", ends) });
+    let (path, _) = receiver.join().unwrap().unwrap();
+    assert_eq!(fs::read(path).unwrap(), data);
+    source.end().unwrap();
+}

@@ -27,7 +27,7 @@ use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
-use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, Sent, Stopped, send};
+use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, Sent, Stopped, TAGGED, send};
 use layercast_transport::{Error, Notice};
 
 use lo::works_here;
@@ -88,6 +88,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         follow: false,
         packs: true,
         longest_part: PART_SYMBOLS,
+        tagged: TAGGED,
         state: None,
         seed: Some(u64::from(number) + 1),
         name: format!("test {number}"),
