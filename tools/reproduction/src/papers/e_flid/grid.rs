@@ -1,8 +1,7 @@
 //! The grids of the four experiments, and how their numbers are asked for.
 
 use crate::frame::figure::{Curve, Data, Panel, Style, Table};
-use crate::frame::finding::{Bound, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::{Scale, tick_label};
 use crate::frame::study::{Quantity, Study, Sweep};
 
@@ -15,15 +14,6 @@ pub(super) const SESSIONS: [&str; 16] =
     ["m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11", "m12", "m13", "m14", "m15", "m16"];
 /// How many receivers have lossy links in the fourth experiment.
 const LOSSY: usize = 8;
-
-/// What counts as about the same rate.
-pub(super) const SAME_RATE: Bound = Bound::Within(0.75, 1.33);
-/// What counts as relatively fair.
-pub(super) const FAIR_RATE: Bound = Bound::Within(0.5, 2.0);
-/// What counts as almost constant.
-pub(super) const CONSTANT: Bound = Bound::Within(0.8, 1.25);
-/// The same of a level, where a tenth is asked for.
-pub(super) const SAME_LEVEL: Bound = Bound::Within(0.9, 1.1);
 
 const METRICS: &[&str] = &["throughput_kbps", "loss_rate", "mean_level"];
 
