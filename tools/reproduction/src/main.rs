@@ -96,6 +96,8 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
     let directory = arguments.out.join(paper.name);
     let sweeps = directory.join("sweeps").join(effort.name());
+    // A mistake in the claims shows before anything is run.
+    Report::new(paper, &Data { effort, studies: BTreeMap::new() })?;
     let mut studies = BTreeMap::new();
     for one in &paper.studies {
         studies.insert(one.name, study::run(one, effort, &sweeps, arguments.jobs, &OnStandardError)?);

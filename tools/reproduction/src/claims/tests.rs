@@ -78,8 +78,11 @@ fn errors_name_the_file_the_claim_and_the_remedy() {
     }
 }
 
+/// A place and the values there.
+type At<'v> = (&'v str, &'v [f64]);
+
 /// Supplies of figure 1: by name, samples at each place.
-fn supplies(all: &[(&str, &[(&str, &[f64])])]) -> Supplies {
+fn supplies(all: &[(&str, &[At<'_>])]) -> Supplies {
     let mut supplies = Supplies::default();
     for (name, places) in all {
         let places =

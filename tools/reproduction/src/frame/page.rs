@@ -84,10 +84,10 @@ fn other_claims(report: &Report<'_>) -> String {
         return String::new();
     }
     let mut text = String::from(
-        "\nNot the paper's: our own questions, identities and fitted numbers.\n\n| kind | claim | verdict |\n| --- | --- | --- |\n",
+        "\nNot the paper's: our own questions, identities and fitted numbers.\n\n| kind | place | claim | verdict |\n| --- | --- | --- | --- |\n",
     );
     for (claim, _, verdict) in rows {
-        let _ = writeln!(text, "| {} | {} | {verdict} |", claim.kind.name(), claim.says);
+        let _ = writeln!(text, "| {} | {} | {} | {verdict} |", claim.kind.name(), claim.place, claim.says);
     }
     text
 }

@@ -17,7 +17,7 @@ pub(crate) enum ReportError {
         /// Their file.
         file: String,
         /// What is not there.
-        source: JudgeError,
+        source: Box<JudgeError>,
     },
 }
 
@@ -55,7 +55,7 @@ impl<'p> Report<'p> {
         let (panels, supplies) = measure(&paper.figures, data);
         let judge = |supplies: &Supplies| {
             let judged = judge::judge(&book, supplies);
-            judged.map_err(|source| ReportError::Judge { file: book.file.clone(), source })
+            judged.map_err(|source| ReportError::Judge { file: book.file.clone(), source: Box::new(source) })
         };
         let judged = judge(&supplies)?;
         let mut figures: Vec<Shown<'p>> = paper

@@ -92,7 +92,7 @@ fn one_tcp() -> Figure {
         supplies: vec![
             Supply::new(move |data, _| {
                 let position = at("10 to 20 s", used(data, 10.0, COMES));
-                Measurements::of("Use of the bottleneck by AMCA", vec![position])
+                Measurements::of("Use of the bottleneck before TCP", vec![position])
             }),
             Supply::new(move |data, _| {
                 let flows = [(AMCA, "AMCA"), ("tcp@R3", "TCP")];
@@ -103,7 +103,7 @@ fn one_tcp() -> Figure {
             }),
             Supply::new(move |data, _| {
                 let position = at("120 to 150 s", used(data, 120.0, END));
-                Measurements::of("Use of the bottleneck by AMCA", vec![position])
+                Measurements::of("Use of the bottleneck after TCP", vec![position])
             }),
             Supply::new(move |data, _| {
                 let yields = of(data).yielded(AMCA, COMES, TOGETHER, GOES);

@@ -79,8 +79,10 @@ fn reaction_and_smoothness_are_reported() {
     assert_eq!(verdicts(&as_printed, label), [Holds; 4]);
     // Lost before it has converged is not lost after.
     let opposite =
-        alone(|every| 128 / every, |every| f64::from(every) / 200.0, &|second| f64::from(second % 90 / 89));
-    assert_eq!(verdicts(&opposite, label), [Fails; 4]);
+        alone(|every| 128 / every, |every| f64::from(every) / 2000.0, &|second| f64::from(second % 90 / 89));
+    assert_eq!(verdicts(&opposite, label), [Holds, Fails, Fails, Fails]);
+    let idle = alone(|_| 0, |_| 0.5, &|_| 0.0);
+    assert_eq!(verdicts(&idle, label)[0], Fails);
     let early =
         alone(|every| every / 4, |every| 1.0 / f64::from(every), &|second| f64::from(u8::from(second < 20)));
     assert_eq!(verdicts(&early, label)[3], Holds);

@@ -52,7 +52,7 @@ pub(super) fn figure() -> Figure {
             }),
             Supply::new(move |data, _| {
                 let half = PACKETS * PACKET_KBIT / (LINK_KBPS / 2.0);
-                                Measurements::of(
+                Measurements::of(
                     "Time over that at 450 kbit/s",
                     vec![at("the last receiver", last(of(data)).times(1.0 / half))],
                 )

@@ -66,9 +66,10 @@ fn claims_of_the_lossy_link_follow_from_equation_12() {
 
 #[test]
 fn they_do_not_hold_of_an_estimator_without_a_bias() {
-    use Outcome::{Fails, Holds};
+    use Outcome::{Fails, Holds, Open};
     let unbiased = made_up(|loss, _| loss);
-    assert_eq!(verdicts(&unbiased, 6), [Fails; 3]);
+    // Ties at every place: no trend, and none against it.
+    assert_eq!(verdicts(&unbiased, 6), [Fails, Open, Fails]);
     assert_eq!(verdicts(&unbiased, 8), [Fails; 2]);
     assert_eq!(verdicts(&unbiased, 13), [Fails; 2]);
     assert_eq!(verdicts(&unbiased, 25), [Fails, Holds]);

@@ -83,7 +83,7 @@ pub(super) fn at_one_packet() -> Vec<Supply> {
                 "How much further from TCP with 32 than with 1, as a difference of logarithms",
                 nearer,
             )
-            .and(ratio_at("LIP's rate over TCP's", many, (LIP_RATE, TCP_RATE)))
+            .and(ratio_at("LIP's rate over TCP's, with 32 TCP", many, (LIP_RATE, TCP_RATE)))
             .and(ratio_at("TFRC's rate over TCP's", many, (TFRC_RATE, TCP_RATE)))
         }),
     ]
@@ -107,16 +107,16 @@ pub(super) fn beside_one() -> Vec<Supply> {
     vec![
         Supply::new(|data, _| {
             let position = shared(data, 1, 1);
-            ratio_at("LIP over TFRC's loss event rate", position, (LIP, TFRC_LOSS)).and(ratio_at(
-                "LIP over TCP's loss",
+            ratio_at("LIP over TFRC's loss event rate, at one packet", position, (LIP, TFRC_LOSS)).and(ratio_at(
+                "LIP over TCP's loss, at one packet",
                 position,
                 (LIP, TCP_LOSS),
             ))
         }),
         Supply::new(|data, _| {
             let position = shared(data, 1, 16);
-            ratio_at("LIP over TFRC's loss event rate", position, (LIP, TFRC_LOSS)).and(ratio_at(
-                "LIP over TCP's loss",
+            ratio_at("LIP over TFRC's loss event rate, at 16 packets", position, (LIP, TFRC_LOSS)).and(ratio_at(
+                "LIP over TCP's loss, at 16 packets",
                 position,
                 (LIP, TCP_LOSS),
             ))
