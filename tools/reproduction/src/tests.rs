@@ -195,7 +195,7 @@ fn verdicts_follow_from_what_was_measured() {
         "Why.\n\n## Claims",
         "| **the paper's** | 1 | 0 | 0 | 0 | 0 |",
         "| the paper's, with double loss | 0 | 1 | 0 | 0 | 0 |",
-        "| 1 | Ten times as much is lost. | held; double: failed | 10.0 (9.00 to 11.0) |",
+        "| 1 | Ten times as much is lost. | held: 10.0 (9.00–11.0); double: failed |",
         "- It is loud (2): there is no sound",
         "| 0.1 | 0.100 |",
     ] {

@@ -271,6 +271,12 @@ fn range(places: &[Placed], is_trend: bool) -> String {
     }
 }
 
+/// Two ends, in one word unless a sign would be taken for a dash.
+fn span(low: f64, high: f64) -> String {
+    let dash = if low < 0.0 { " to " } else { "–" };
+    format!("{}{dash}{}", number(low), number(high))
+}
+
 fn short(test: &Test, all: &[Vec<Placed>]) -> String {
     let is_trend = matches!(test.relation, Some(Relation::Rises | Relation::Falls));
     let ranges: Vec<String> = all.iter().map(|places| range(places, is_trend)).collect();
@@ -285,7 +291,7 @@ fn asked(relation: &Relation) -> String {
     match relation {
         Relation::Above(bound) => format!("> {}", number(*bound)),
         Relation::Below(bound) => format!("< {}", number(*bound)),
-        Relation::Within(least, most) => format!("{} to {}", number(*least), number(*most)),
+        Relation::Within(least, most) => span(*least, *most),
         Relation::Rises => "rises".to_owned(),
         Relation::Falls => "falls".to_owned(),
     }

@@ -50,44 +50,51 @@ fn counts(report: &Report<'_>) -> String {
     text
 }
 
-/// The claims of some kinds with their verdicts, and each variant's verdicts.
+/// The claims of some kinds with their verdicts, and the verdicts of variants that differ.
 fn rows<'r>(
     report: &'r Report<'_>,
     wanted: fn(Kind) -> bool,
 ) -> impl Iterator<Item = (&'r Claim, &'r Judged, String)> {
     let all = report.book.claims.iter().zip(&report.judged).enumerate();
     all.filter(move |(_, (claim, _))| wanted(claim.kind)).map(|(index, (claim, judged))| {
-        let mut verdict = shown(judged.verdict);
+        let mut differing = String::new();
         for (variant, others) in &report.variants {
             let other = others.get(index).map(|other| other.verdict).filter(|other| *other != judged.verdict);
             if let Some(other) = other {
-                let _ = write!(verdict, "; {}: {}", variant.name, other.words());
+                let _ = write!(differing, "; {}: {}", variant.name, other.words());
             }
         }
-        (claim, judged, verdict)
+        (claim, judged, differing)
     })
 }
 
 fn papers_claims(report: &Report<'_>) -> String {
-    let mut text = String::from("\n| place | claim | verdict | measured |\n| --- | --- | --- | --- |\n");
-    for (claim, judged, verdict) in rows(report, |kind| kind == Kind::Paper) {
-        let measured = judged.short.join("; ");
-        let _ = writeln!(text, "| {} | {} | {verdict} | {measured} |", claim.place, claim.says);
+    let mut text = String::from("\n| place | claim | verdict: measured (asked) |\n| --- | --- | --- |\n");
+    for (claim, judged, differing) in rows(report, |kind| kind == Kind::Paper) {
+        let (verdict, measured) = (shown(judged.verdict), judged.short.join("; "));
+        let _ = writeln!(text, "| {} | {} | {verdict}: {measured}{differing} |", claim.place, claim.says);
     }
     text
 }
 
-/// What is not the paper's.
+/// What is not the paper's: the claims of each kind and verdict.
 fn other_claims(report: &Report<'_>) -> String {
-    let mut rows = rows(report, |kind| kind != Kind::Paper).peekable();
-    if rows.peek().is_none() {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (claim, judged, differing) in rows(report, |kind| kind != Kind::Paper) {
+        let name = format!("{}, {}{differing}", claim.kind.name(), shown(judged.verdict));
+        // Where several figures ask the same the place tells them apart.
+        let says = format!("{} ({})", claim.says.trim_end_matches('.'), claim.place);
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, all)) => all.push(says),
+            None => groups.push((name, vec![says])),
+        }
+    }
+    if groups.is_empty() {
         return String::new();
     }
-    let mut text = String::from(
-        "\nNot the paper's: our own questions, identities and fitted numbers.\n\n| kind | place | claim | verdict |\n| --- | --- | --- | --- |\n",
-    );
-    for (claim, _, verdict) in rows {
-        let _ = writeln!(text, "| {} | {} | {} | {verdict} |", claim.kind.name(), claim.place, claim.says);
+    let mut text = String::from("\nNot the paper's: our own questions, identities and fitted numbers.\n\n");
+    for (name, all) in groups {
+        let _ = writeln!(text, "- {name}: {}.", all.join("; "));
     }
     text
 }

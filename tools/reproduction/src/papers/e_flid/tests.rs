@@ -45,7 +45,8 @@ fn made_up(world: &World) -> Data {
         let mut measured = Measured::default();
         for at in if is_over_loss { LOSSES.to_vec() } else { outer } {
             let mut add = |flow: &str, metric, value: f64| {
-                measured.add(&[at], flow, metric, Samples::of([value, value]));
+                let cell = if is_over_loss { vec![at] } else { vec![at, at] };
+                measured.add(&cell, flow, metric, Samples::of([value, value]));
             };
             add("tcp", "throughput_kbps", 1000.0);
             for (number, flow) in SESSIONS.into_iter().enumerate() {

@@ -53,7 +53,10 @@ pub(super) fn layers() -> Figure {
         }),
         supplies: vec![
             Supply::new(move |_, _| {
-                Measurements::of("Layers, exponential", exactly("1024 kbit/s", count(Structure::Exponential, 32.0)))
+                Measurements::of(
+                    "Layers, exponential",
+                    exactly("1024 kbit/s", count(Structure::Exponential, 32.0)),
+                )
             }),
             Supply::new(move |_, _| {
                 Measurements::of("Layers, linear", exactly("1024 kbit/s", count(Structure::Linear, 32.0)))

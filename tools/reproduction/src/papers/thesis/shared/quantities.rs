@@ -107,19 +107,13 @@ pub(super) fn beside_one() -> Vec<Supply> {
     vec![
         Supply::new(|data, _| {
             let position = shared(data, 1, 1);
-            ratio_at("LIP over TFRC's loss event rate, at one packet", position, (LIP, TFRC_LOSS)).and(ratio_at(
-                "LIP over TCP's loss, at one packet",
-                position,
-                (LIP, TCP_LOSS),
-            ))
+            ratio_at("LIP over TFRC's loss event rate, at one packet", position, (LIP, TFRC_LOSS))
+                .and(ratio_at("LIP over TCP's loss, at one packet", position, (LIP, TCP_LOSS)))
         }),
         Supply::new(|data, _| {
             let position = shared(data, 1, 16);
-            ratio_at("LIP over TFRC's loss event rate, at 16 packets", position, (LIP, TFRC_LOSS)).and(ratio_at(
-                "LIP over TCP's loss, at 16 packets",
-                position,
-                (LIP, TCP_LOSS),
-            ))
+            ratio_at("LIP over TFRC's loss event rate, at 16 packets", position, (LIP, TFRC_LOSS))
+                .and(ratio_at("LIP over TCP's loss, at 16 packets", position, (LIP, TCP_LOSS)))
         }),
     ]
 }
