@@ -265,9 +265,8 @@ fn range(places: &[Placed], is_trend: bool) -> String {
     match ends {
         None => "–".to_owned(),
         Some((low, high)) if number(low) == number(high) => number(low),
-        Some((low, high)) => {
-            format!("{} {} {}", number(low), if is_trend { "→" } else { "to" }, number(high))
-        }
+        Some((first, last)) if is_trend => format!("{} → {}", number(first), number(last)),
+        Some((low, high)) => span(low, high),
     }
 }
 

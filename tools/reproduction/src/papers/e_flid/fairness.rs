@@ -94,9 +94,11 @@ fn quantities() -> Vec<Supply> {
             Measurements::of("E-FLID-DL over TCP", at_counts(data, E_FLID, PlotCell::over_tcp))
         }),
         Supply::new(|data, _| {
-            let cells = at_counts(data, E_FLID, |cell| {
+            let mut cells = at_counts(data, E_FLID, |cell| {
                 cell.level(Whose::Layered).over(&sharing_with_tcp(data, E_FLID, 16).level(Whose::Layered))
             });
+            // The last one is 16 itself.
+            cells.pop();
             Measurements::of("Mean level over that with n = 16", cells)
         }),
     ]

@@ -52,7 +52,7 @@ fn tree() -> Figure {
         supplies: vec![
             Supply::new(|data, _| {
                 let positions = TREE_LOSSES.iter().flat_map(|&loss| {
-                    TREE_LINKS.iter().enumerate().map(move |(link, name)| {
+                    TREE_LINKS.iter().enumerate().skip(1).map(move |(link, name)| {
                         let one = in_tree(data, link, loss, "flid@R1");
                         let trunk = in_tree(data, 0, loss, "flid@R1");
                         at(format!("{name}, {}", percent(loss)), one.over(&trunk))
