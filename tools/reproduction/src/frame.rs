@@ -7,7 +7,6 @@ pub(crate) mod gallery;
 pub(crate) mod page;
 pub(crate) mod plot;
 pub(crate) mod report;
-pub(crate) mod samples;
 pub(crate) mod scale;
 pub(crate) mod study;
 pub(crate) mod summary;

@@ -16,6 +16,7 @@ mod claims;
 mod frame;
 mod papers;
 mod readings;
+mod samples;
 
 use frame::effort::Effort;
 use frame::figure::{Data, Paper};

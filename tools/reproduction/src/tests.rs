@@ -14,11 +14,11 @@ use crate::frame::figure::{
     Curve, Data, Figure, Kind, Label, Measurements, Panel, Paper, Style, Supply, Table, Variant,
 };
 use crate::frame::report::{self, Report};
-use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
 use crate::frame::study::{self, Listener, Measured, Quantity, Study, Sweep};
 use crate::frame::{gallery, page, summary};
 use crate::papers;
+use crate::samples::Samples;
 
 const LOSSES: [f64; 2] = [0.01, 0.1];
 const LOST: Quantity = Quantity { flow: "cbr", metric: "loss_rate" };

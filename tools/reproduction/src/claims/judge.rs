@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::book::{Book, Claim, Kind, Relation, Test};
 use super::evidence::{Evidence, Verdict, both, verdict};
 use super::statistics::{above, below, differs, kendall, rises};
-use crate::frame::samples::{Placed, Samples, format_samples, number};
+use crate::samples::{Placed, Samples, format_samples, number};
 
 /// What the code supplies of a paper's figures.
 #[derive(Debug, Default)]

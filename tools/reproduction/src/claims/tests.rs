@@ -6,7 +6,7 @@ use super::book::{Book, Kind, Relation};
 use super::evidence::{Evidence, LEVEL, Verdict, verdict};
 use super::judge::{JudgeError, Supplies, judge};
 use super::read;
-use crate::frame::samples::Samples;
+use crate::samples::Samples;
 use layercast_core::stream::Stream;
 
 /// A file with one claim of this test.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::effort::Effort;
-use super::samples::{Placed, Samples};
 use super::scale::Scale;
 use super::study::{Measured, Study};
+use crate::samples::{Placed, Samples};
 
 /// A paper of which figures are regenerated.
 pub(crate) struct Paper {

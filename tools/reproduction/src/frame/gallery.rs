@@ -6,11 +6,11 @@ use super::figure::{Panel, Paper};
 use super::page::positions;
 use super::plot::{self, PlotError};
 use super::report::{Report, Shown};
-use super::samples::format_samples;
 use super::scale::tick_label;
 use crate::claims::book::{Claim, Kind};
 use crate::claims::evidence::Verdict;
 use crate::claims::judge::{self, Judged};
+use crate::samples::format_samples;
 
 const STYLE: &str = "
 body { font: 16px/1.5 system-ui, sans-serif; color: #1c232b; max-width: 1100px; margin: 32px auto; padding: 0 16px }

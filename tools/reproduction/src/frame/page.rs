@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::figure::{Curve, Panel, Table};
 use super::report::Report;
-use super::samples::{Samples, number};
 use super::scale::tick_label;
 use crate::claims::book::{Claim, Kind};
 use crate::claims::evidence::Verdict;
 use crate::claims::judge::{self, Judged};
+use crate::samples::{Samples, number};
 
 /// What separates the prose above the claims from that below.
 const RULE: &str = "\n---\n";

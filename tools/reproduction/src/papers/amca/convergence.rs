@@ -2,8 +2,8 @@
 
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 use super::runs::{AMCA, Runs, at, over_time, panel, runs};
 use super::studies::{EVERY, LINK_KBPS};

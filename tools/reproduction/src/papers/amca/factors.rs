@@ -1,7 +1,7 @@
 //! What the values do that the report leaves open, one at a time, with each profile.
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Style, Supply};
-use crate::frame::samples::{Placed, Samples};
+use crate::samples::{Placed, Samples};
 
 use super::runs::{at, panel};
 use super::studies::{FACTORS, Factor, LINK_KBPS, PROFILES};

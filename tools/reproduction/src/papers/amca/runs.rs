@@ -1,9 +1,9 @@
 //! Numbers of trajectories: what the replications of an experiment did over time.
 
 use crate::frame::figure::{Curve, Data, Panel, Style, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
 use crate::frame::time_series::{Points, TimeSeries};
+use crate::samples::{Placed, Samples};
 
 use super::studies::{LINKS, PACKET_KBIT};
 

@@ -1,7 +1,7 @@
 //! Section 5.2, sharing with TCP: figures 7 to 9.
 
 use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Supply};
-use crate::frame::samples::{Placed, Samples};
+use crate::samples::{Placed, Samples};
 
 use super::runs::{AMCA, RECEIVERS, Runs, at, over_time, runs};
 use super::studies::LINK_KBPS;

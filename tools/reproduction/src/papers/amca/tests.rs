@@ -10,9 +10,9 @@ use super::{paper, studies};
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
 use crate::frame::report::{Outcome, outcomes};
-use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
 use crate::frame::time_series::TimeSeries;
+use crate::samples::Samples;
 
 use Outcome::{Fails, Holds, Open};
 

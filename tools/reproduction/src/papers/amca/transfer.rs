@@ -1,7 +1,7 @@
 //! Section 5.2, 5000 packets with a TCP in the background: figure 10.
 
 use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Supply};
-use crate::frame::samples::Samples;
+use crate::samples::Samples;
 
 use super::runs::{AMCA, RECEIVERS, Runs, at, over_time, runs};
 use super::sharing::shares;

@@ -1,8 +1,8 @@
 //! The first experiment, figure 2: sessions sharing with as many TCPs, without and with marks.
 
 use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Panel, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::study::Study;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{Along, COUNTS, PlotCell, Step, Whose, by_count, over_counts, panel, sharing_with_tcp};
 

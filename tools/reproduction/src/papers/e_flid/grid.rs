@@ -1,9 +1,9 @@
 //! The grids of the four experiments, and how their numbers are asked for.
 
 use crate::frame::figure::{Curve, Data, Panel, Style, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::{Scale, tick_label};
 use crate::frame::study::{Quantity, Study, Sweep};
+use crate::samples::{Placed, Samples};
 
 /// Numbers of sessions and of TCP: 2 to 16 (section 3; steps of 2 are our reading).
 pub(super) const COUNTS: [u32; 8] = [2, 4, 6, 8, 10, 12, 14, 16];

@@ -1,8 +1,8 @@
 //! The experiments with link loss: figures 4, 6 and 8.
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::study::Study;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{Along, LOSSES, PlotCell, Whose, by_loss, losing, over_losses, panel};
 

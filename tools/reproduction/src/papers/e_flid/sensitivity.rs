@@ -1,8 +1,8 @@
 //! What the values do that the paper leaves open.
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::study::Study;
+use crate::samples::{Placed, Samples};
 
 use super::fairness::{self, further_from_tcp};
 use super::grid::{

@@ -10,8 +10,8 @@ use super::paper;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
 use crate::frame::report::{Outcome, outcomes};
-use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
+use crate::samples::Samples;
 
 /// What sessions get in a made-up world.
 struct World {

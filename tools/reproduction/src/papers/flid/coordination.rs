@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::time_series::TimeSeries;
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, line, panel};
 

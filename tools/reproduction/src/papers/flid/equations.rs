@@ -4,7 +4,7 @@ use layercast_core::units::Duration;
 use layercast_protocols::flid::{Climb, Goal, Model, SEPARATION, Target, climb, heuristic, separated};
 
 use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, curve};
-use crate::frame::samples::{Placed, Samples};
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, line, panel};
 

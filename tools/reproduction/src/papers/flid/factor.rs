@@ -4,9 +4,9 @@ use layercast_core::units::Duration;
 use layercast_protocols::flid::Target;
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::study::Measured;
 use crate::frame::time_series::Points;
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, dots, line, panel};
 use super::studies::{FACTORS, SHOWN, SLOTS_S};

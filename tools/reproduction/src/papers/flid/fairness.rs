@@ -1,7 +1,7 @@
 //! Section V-E: as many FLID-DL sessions as TCP (figure 9).
 
 use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Panel, Supply};
-use crate::frame::samples::{Placed, Samples};
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, dots, panel};
 use super::studies::{FLOWS, QUEUES};

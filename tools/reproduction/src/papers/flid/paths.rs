@@ -3,8 +3,8 @@
 use layercast_protocols::flid::{Target, heuristic};
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Style, Supply, curve};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::tick_label;
+use crate::samples::{Placed, Samples};
 
 use super::equations::{model, rtt};
 use super::shapes::{at, dots, panel};

@@ -1,7 +1,7 @@
 //! What the paper leaves open in section V-A, one reading after the other.
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
-use crate::frame::samples::Placed;
+use crate::samples::Placed;
 
 use super::factor::{Cell, falls, lost, lost_per_event, used};
 use super::open_points::{EXAMPLE_6_OUTER, READINGS};
@@ -59,7 +59,7 @@ fn cell(data: &Data, outer: u32, factor: f64) -> Cell<'_> {
 
 fn panels(data: &Data, readings: &[(u32, &str)]) -> Vec<Panel> {
     let of = readings.len();
-    let curves = |value: &dyn Fn(Cell<'_>) -> crate::frame::samples::Samples| -> Vec<Curve> {
+    let curves = |value: &dyn Fn(Cell<'_>) -> crate::samples::Samples| -> Vec<Curve> {
         let curve = |(index, (outer, name)): (usize, &(u32, &str))| Curve {
             name: (*name).to_owned(),
             look: Style::Family { index, of },

@@ -1,8 +1,8 @@
 //! Panels of this paper, with little said.
 
 use crate::frame::figure::{Curve, Panel, Style, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// A curve with a dot at each point.
 pub(super) fn dots(name: &str, hue: usize, points: impl IntoIterator<Item = (f64, Samples)>) -> Curve {

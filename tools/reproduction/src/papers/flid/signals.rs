@@ -7,7 +7,7 @@ use layercast_kit::dynamic::{ChannelRotation, silent_slots};
 use layercast_protocols::flid::{ReverseCounter, signal};
 
 use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Style, Supply, curve};
-use crate::frame::samples::{Placed, Samples};
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, panel};
 

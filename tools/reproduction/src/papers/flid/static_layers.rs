@@ -1,8 +1,8 @@
 //! Section V-B: static against dynamic layers (figure 7).
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::time_series::Points;
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, dots, line, panel};
 use super::studies::{LEAVES, flow_set};

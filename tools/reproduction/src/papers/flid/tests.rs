@@ -9,8 +9,8 @@ use super::studies::{FACTORS, FLOWS, LEAVES, QUEUES, flow_set};
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
 use crate::frame::report::{Outcome, outcomes};
-use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
+use crate::samples::Samples;
 
 fn data(name: &'static str, measured: Measured) -> Data {
     Data { effort: Effort::Quick, studies: BTreeMap::from([(name, measured)]) }

@@ -3,8 +3,8 @@
 use layercast_kit::estimator::LossIntervals;
 
 use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// The loss probabilities of figure 3; the thesis does not state them.
 const LOSSES: [f64; 4] = [0.001, 0.01, 0.03, 0.1];

@@ -1,9 +1,9 @@
 //! The two grids of chapters 4 and 5 (thesis, table 1), and how their numbers are asked for.
 
 use crate::frame::figure::Data;
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::tick_label;
 use crate::frame::study::{Quantity, Study, Sweep};
+use crate::samples::{Placed, Samples};
 
 /// Packet loss probabilities (table 1).
 pub(super) const LOSSES: [f64; 6] = [0.001, 0.005, 0.01, 0.03, 0.05, 0.1];

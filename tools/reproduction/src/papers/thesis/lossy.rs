@@ -2,9 +2,9 @@
 //! chapter 5. All are slices of one grid.
 
 use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Panel, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
 use crate::frame::study::Quantity;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{
     LAP, LAP_RATE, LIP, LIP_RATE, LOSSES, PlotCell, RATES, TCP_RATE, TFRC_RATE, all_lossy, lossy, percent,

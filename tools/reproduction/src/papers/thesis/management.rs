@@ -9,8 +9,8 @@ use layercast_protocols::elm::options::Strategy;
 use layercast_protocols::elm::strategy::{Manager, RateBounds, Step};
 
 use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// Cumulative rates in kbit/s; a time_series begins on the second.
 const LADDER: [f64; 4] = [512.0, 1024.0, 2048.0, 4096.0];

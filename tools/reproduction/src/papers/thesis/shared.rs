@@ -4,8 +4,8 @@
 mod quantities;
 
 use crate::frame::figure::{Data, Figure, Kind, Label, Panel, Supply};
-use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
+use crate::samples::Samples;
 
 use super::grid::{
     FLOWS, LAP, LAP_RATE, LIP, LIP_RATE, PlotCell, TCP_RATE, flows_beside, rates_beside, shared,

@@ -7,10 +7,10 @@ use layercast_laboratory::scenario::{self, Catalogue, catalogue};
 use layercast_protocols::registry::Registry;
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
 use crate::frame::study::{Study, Sweep};
 use crate::readings::rhythm::{PHASES, Rhythm};
+use crate::samples::{Placed, Samples};
 
 const NODES: [&str; 3] = ["R1", "R2", "R3"];
 const METRICS: &[&str] = &["throughput_kbps", "level_changes", "jain_index", "fell_after_s"];

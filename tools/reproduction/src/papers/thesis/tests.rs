@@ -10,8 +10,8 @@ use super::paper;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
 use crate::frame::report::{Outcome, outcomes};
-use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
+use crate::samples::Samples;
 
 /// The lossy grid if LIP had this loss rate at a loss probability and a number of packets per round trip.
 /// Rates go with one over the loss rate, as they do about where timeouts matter.

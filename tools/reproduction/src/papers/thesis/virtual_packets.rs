@@ -9,8 +9,8 @@ use layercast_kit::estimator::{
 use crate::frame::figure::{
     Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve,
 };
-use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
+use crate::samples::Samples;
 
 const LOSS: f64 = 0.05;
 const RTT: Duration = Duration::from_ms(100);

@@ -4,8 +4,8 @@
 use layercast_protocols::wei_zhang::theory::{Structure, packets_per_interval, scale};
 
 use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 use super::grid::TABLE_I;
 

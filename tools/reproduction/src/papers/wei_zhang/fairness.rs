@@ -2,8 +2,8 @@
 //! readings of the open values change.
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{Layers, OperatingPoint, READINGS, Reading, combine, fairness, jain, many, mean, reading};
 

@@ -3,8 +3,8 @@
 use layercast_core::stream::Stream;
 
 use crate::frame::figure::Data;
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::study::{Quantity, Study, Sweep};
+use crate::samples::{Placed, Samples};
 
 /// The bottleneck, kbit/s.
 const LINK_KBPS: f64 = 15_000.0;

@@ -1,8 +1,8 @@
 //! Sections IV-A to IV-C, four sessions sharing with four TCPs: figures 8 to 11.
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{
     BASES, FEW_INTERVALS, INTERVALS, Layers, OperatingPoint, base, combine, interval, jain, mean,

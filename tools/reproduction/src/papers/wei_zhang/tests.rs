@@ -9,8 +9,8 @@ use super::paper;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
 use crate::frame::report::{Outcome, outcomes};
-use crate::frame::samples::Samples;
 use crate::frame::study::Measured;
+use crate::samples::Samples;
 
 use Outcome::{Fails, Holds, Open};
 

@@ -7,8 +7,8 @@ use layercast_laboratory::scenario::{self, catalogue};
 use layercast_protocols::registry::Registry;
 
 use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// tau_0 of the scenarios.
 const INTERVAL_S: f64 = 0.25;

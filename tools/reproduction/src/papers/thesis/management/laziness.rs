@@ -7,7 +7,7 @@ use layercast_protocols::elm::strategy::Manager;
 
 use super::{BORDER, FIRST, LADDER, exactly, panel, rung};
 use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve};
-use crate::frame::samples::Samples;
+use crate::samples::Samples;
 
 /// The longest delays (section 6.3).
 const LONGEST_S: f64 = 25.0;

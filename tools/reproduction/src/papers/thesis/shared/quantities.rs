@@ -1,12 +1,12 @@
 //! What the thesis says of the figures of the shared link (sections 4.3.2, 4.3.3, 5.2.2, 5.2.3).
 
 use crate::frame::figure::{Data, Measurements, Supply};
-use crate::frame::samples::{Placed, Samples};
 use crate::frame::study::Quantity;
 use crate::papers::thesis::grid::{
     CBR_LOSS, FAIR_KBPS, LAP, LAP_RATE, LIP, LIP_RATE, PlotCell, TCP_LOSS, TCP_RATE, TFRC_LOSS, TFRC_RATE,
     all_shared, flows_beside, lossy, shared,
 };
+use crate::samples::{Placed, Samples};
 
 /// A number for each number of TCPs, at one sending rate.
 fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(PlotCell<'d>) -> Samples) -> Vec<Placed> {
