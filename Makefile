@@ -92,9 +92,13 @@ generated: toolchain ## Rewrite the pages and schemas that come from code
 fingerprints: toolchain ## Write the numbers of goldens/fingerprints.txt again, after a change of results that is meant
 	UPDATE_FINGERPRINTS=1 $(CARGO) test --locked --package layercast-laboratory --test fingerprints
 
-reproduce: build ## Run every built-in scenario in full and write the tables (minutes)
+# Papers in the order of their cost.
+PAPERS := weizhang amca eflid flid thesis
+
+reproduce: build ## Run every built-in scenario and every paper in full, from an empty folder to HTML pages (an hour of processor time)
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
+	@for paper in $(PAPERS); do $(MAKE) reproduce-$$paper || exit 1; done
 
 # Goes on after an interruption. BRIEF=1 for the brief version.
 scoreboard: build ## Judge every protocol in the built-in suite (hours; minutes with BRIEF=1)
@@ -108,7 +112,7 @@ ELM_VARIANTS = --vary 'session.elm.options=$(shell paste -sd, crates/laboratory/
 ELM_DELAYS = --vary 'session.elm.t_join_max=5 s,10 s,25 s,60 s' --vary 'session.elm.t_leave_max=5 s,10 s,25 s,60 s'
 BURSTS = --set 'windows=[["30 s","end"],["100 s","200 s"],["200 s","230 s"],["230 s","end"],["200 s","end"]]'
 
-findings: build ## Run the sweeps behind docs/findings.md and write its tables (13 minutes of processor time)
+findings: build ## Run the sweeps behind docs/findings.md and write their tables into results/findings/tables.html (13 minutes of processor time)
 	$(call FINDINGS_SWEEP,thesis/simulation-2) $(ELM_VARIANTS) --out $(FINDINGS)/variants-lossy
 	$(call FINDINGS_SWEEP,elm/transient) $(ELM_VARIANTS) --out $(FINDINGS)/variants-transient
 	$(call FINDINGS_SWEEP,thesis/simulation-2) $(ELM_DELAYS) --out $(FINDINGS)/delays-lossy
@@ -116,31 +120,30 @@ findings: build ## Run the sweeps behind docs/findings.md and write its tables (
 	$(call FINDINGS_SWEEP,thesis/simulation-5-elm) $(ELM_DELAYS) $(BURSTS) --out $(FINDINGS)/delays-burst
 	$(call FINDINGS_SWEEP,elm/transient) $(ELM_DELAYS) --out $(FINDINGS)/delays-transient
 	$(CARGO) run --release --locked --quiet --package layercast-laboratory --example findings -- \
-	  $(FINDINGS) docs/findings.md
+	  $(FINDINGS) crates/laboratory/examples/findings/tables.md $(FINDINGS)/tables.html
 
-reproduce-thesis: toolchain ## Draw the figures of the thesis's chapters 4 and 5 again and write docs/reproduction/thesis.md (half an hour of processor time)
-	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- thesis \
-	  --out $(OUT)/reproduction --page docs/reproduction/thesis.md $(REPRODUCTION_OPTIONS)
+# The page of a paper, its row in the table of all, and its HTML with every figure.
+REPRODUCE = $(CARGO) run --release --locked --quiet --package layercast-reproduction -- $(1) --out $(OUT)/reproduction \
+  --page docs/reproduction/$(1).md --summary docs/reproduction.md $(REPRODUCTION_OPTIONS)
 
-reproduce-flid: toolchain ## Draw the figures of the FLID-DL paper again and write docs/reproduction/flid.md (ten minutes of processor time)
-	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- flid \
-	  --out $(OUT)/reproduction --page docs/reproduction/flid.md $(REPRODUCTION_OPTIONS)
+reproduce-thesis: toolchain ## Judge the claims of Colussi's thesis, draw its figures and write docs/reproduction/thesis.md (20 minutes of processor time)
+	$(call REPRODUCE,thesis)
 
-reproduce-eflid: toolchain ## Draw the figures of the E-FLID-DL paper again and write docs/reproduction/e-flid.md (six minutes of processor time)
-	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- e-flid \
-	  --out $(OUT)/reproduction --page docs/reproduction/e-flid.md $(REPRODUCTION_OPTIONS)
+reproduce-flid: toolchain ## Judge the claims of the FLID-DL paper, draw its figures and write docs/reproduction/flid.md (two minutes of processor time)
+	$(call REPRODUCE,flid)
 
-reproduce-weizhang: toolchain ## Draw the figures of Wei and Zhang's report again and write docs/reproduction/wei-zhang.md (four minutes of processor time)
-	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- wei-zhang \
-	  --out $(OUT)/reproduction --page docs/reproduction/wei-zhang.md $(REPRODUCTION_OPTIONS)
+reproduce-eflid: toolchain ## Judge the claims of the E-FLID-DL paper, draw its figures and write docs/reproduction/e-flid.md (six minutes of processor time)
+	$(call REPRODUCE,e-flid)
+
+reproduce-weizhang: toolchain ## Judge the claims of Wei and Zhang's report, draw its figures and write docs/reproduction/wei-zhang.md (four minutes of processor time)
+	$(call REPRODUCE,wei-zhang)
+
+reproduce-amca: toolchain ## Judge the claims of the AMCA report, draw its figures and write docs/reproduction/amca.md (two minutes of processor time)
+	$(call REPRODUCE,amca)
 
 readings: toolchain ## Run every experiment at a drop-tail queue in both readings, plain by phase and jittered, and write the table of docs/readings.md
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- readings \
 	  --out $(OUT) --page docs/readings.md $(REPRODUCTION_OPTIONS)
-
-reproduce-amca: toolchain ## Draw the figures of the AMCA report again and write docs/reproduction/amca.md (two minutes of processor time)
-	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- amca \
-	  --out $(OUT)/reproduction --page docs/reproduction/amca.md $(REPRODUCTION_OPTIONS)
 
 # PGO=1 measures the builds by profile as well. HTSIM=/path names a checkout of csg-htsim.
 bench thesis-times: PGO_PROGRAMS = layercast layercast-bench

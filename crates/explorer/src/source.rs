@@ -207,7 +207,8 @@ impl SourceProgram {
         for (_, _, left) in &mut self.unnamed {
             *left = left.saturating_sub(1);
         }
-        while let Some((path, sha256, _)) = self.unnamed.pop_front_if(|(_, _, left)| *left == 0) {
+        while self.unnamed.front().is_some_and(|(_, _, left)| *left == 0) {
+            let Some((path, sha256, _)) = self.unnamed.pop_front() else { return };
             // Another version may have followed, whose hash comes later; this one does not name it.
             let is_last = !self.unnamed.iter().any(|(other, ..)| *other == path);
             if let Some(toi) = self.sender.catalogue().toi(&path).filter(|_| is_last) {

@@ -3,11 +3,11 @@
 
 pub(crate) mod effort;
 pub(crate) mod figure;
-pub(crate) mod finding;
 pub(crate) mod gallery;
 pub(crate) mod page;
 pub(crate) mod plot;
-pub(crate) mod samples;
+pub(crate) mod report;
 pub(crate) mod scale;
 pub(crate) mod study;
+pub(crate) mod summary;
 pub(crate) mod time_series;

@@ -12,15 +12,17 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Parser;
 
+mod claims;
 mod frame;
 mod papers;
 mod readings;
+mod samples;
 
 use frame::effort::Effort;
-use frame::figure::{Data, Paper, Variant};
-use frame::gallery::{self, FigureReport};
+use frame::figure::{Data, Paper};
+use frame::report::Report;
 use frame::study::Listener;
-use frame::{page, plot, study};
+use frame::{gallery, page, study, summary};
 
 /// Regenerate a paper's figures and say which of its claims hold.
 ///
@@ -45,9 +47,13 @@ struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "results/reproduction")]
     out: PathBuf,
 
-    /// The page to write; by default `page.md` next to the figures
+    /// The page to write; by default, and always with --quick, `page.md` in the paper's directory
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
+
+    /// The page whose table of papers gets this paper's row; not with --quick
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
 
     /// How many threads run replications; by default one for each core
     #[arg(long, value_name = "COUNT")]
@@ -91,37 +97,41 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
     let directory = arguments.out.join(paper.name);
     let sweeps = directory.join("sweeps").join(effort.name());
+    // A mistake in the claims shows before anything is run.
+    Report::new(paper, &Data { effort, studies: BTreeMap::new() })?;
     let mut studies = BTreeMap::new();
     for one in &paper.studies {
         studies.insert(one.name, study::run(one, effort, &sweeps, arguments.jobs, &OnStandardError)?);
     }
     let data = Data { effort, studies };
-    let reports = report_figures(paper, &data);
-    for one in &reports {
-        let drawn = std::iter::once((one.file(), &one.shown))
-            .chain(one.variants.iter().map(|(variant, shown)| (one.variant_file(variant), shown)));
-        for (file, shown) in drawn {
-            let svg = plot::svg(&shown.panels).with_context(|| one.figure.label.to_string())?;
-            write(&directory.join(file), &svg)?;
-        }
+    let report = Report::new(paper, &data)?;
+    let html = arguments.out.join(format!("{}.html", paper.name));
+    write(&html, &gallery::html(&report)?)?;
+    // Papers that were run before are in the index too.
+    let drawn = papers::NAMES.into_iter().filter_map(papers::find);
+    let drawn: Vec<Paper> =
+        drawn.filter(|paper| arguments.out.join(format!("{}.html", paper.name)).exists()).collect();
+    write(&arguments.out.join("index.html"), &gallery::index(&drawn))?;
+    // A brief run must not change the documentation.
+    let page = arguments.page.clone().filter(|_| !arguments.quick);
+    let page = page.unwrap_or_else(|| directory.join("page.md"));
+    write(&page, &page::markdown(&report))?;
+    if let Some(path) = arguments.summary.as_ref().filter(|_| !arguments.quick) {
+        let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let text = summary::with_row(&text, &report, &papers::NAMES);
+        write(path, &text.with_context(|| format!("{} has no place for the table", path.display()))?)?;
     }
-    write(&directory.join("index.html"), &gallery::html(paper, &reports))?;
-    let page = arguments.page.clone().unwrap_or_else(|| directory.join("page.md"));
-    write(&page, &page::markdown(paper, &reports))?;
-    for one in &reports {
-        for (claim, finding) in one.figure.claims.iter().zip(&one.shown.findings) {
-            println!("{:<12}  {:<14}  {}", one.figure.label.to_string(), finding.verdict.words(), claim.says);
-        }
+    for (claim, judged) in report.book.claims.iter().zip(&report.judged) {
+        println!(
+            "{:<12}  {:<8}  {:<18}  {}",
+            claim.figure,
+            claim.kind.name(),
+            judged.verdict.words(),
+            claim.says
+        );
     }
-    println!("\nFigures  {}\nPage     {}", directory.join("index.html").display(), page.display());
+    println!("\nFigures  {}\nPage     {}", html.display(), page.display());
     Ok(())
-}
-
-/// Makes the panels of all figures and checks their claims.
-fn report_figures<'p>(paper: &'p Paper, data: &Data) -> Vec<FigureReport<'p>> {
-    let variants: Vec<(&Variant, Data)> =
-        paper.variants.iter().map(|variant| (variant, data.with(variant))).collect();
-    paper.figures.iter().map(|figure| FigureReport::new(figure, data, &variants)).collect()
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

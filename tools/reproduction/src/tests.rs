@@ -7,16 +7,18 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use super::report_figures;
+use crate::claims;
+use crate::claims::evidence::Verdict;
 use crate::frame::effort::Effort;
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Paper, Style, Table, Variant};
-use crate::frame::finding::{Bound, Finding, Verdict};
-use crate::frame::gallery::Shown;
-use crate::frame::samples::Samples;
+use crate::frame::figure::{
+    Curve, Data, Figure, Kind, Label, Measurements, Panel, Paper, Style, Supply, Table, Variant,
+};
+use crate::frame::report::{self, Report};
 use crate::frame::scale::Scale;
 use crate::frame::study::{self, Listener, Measured, Quantity, Study, Sweep};
-use crate::frame::{gallery, page, plot};
+use crate::frame::{gallery, page, summary};
 use crate::papers;
+use crate::samples::Samples;
 
 const LOSSES: [f64; 2] = [0.01, 0.1];
 const LOST: Quantity = Quantity { flow: "cbr", metric: "loss_rate" };
@@ -116,6 +118,24 @@ fn variant() -> Variant {
     Variant { name: "double", with: "double loss", replaced: vec![("small", "double")] }
 }
 
+const CLAIMS: &str = r#"
+figures = [{ figure = "Figure 1" }]
+[[claim]]
+id = "ten"
+figure = "Figure 1"
+place = "1"
+kind = "paper"
+says = "Ten times as much is lost."
+reason = "a tenth"
+[[claim.test]]
+quantity = "Much over little"
+within = [9, 11]
+[[left_out]]
+place = "2"
+says = "It is loud"
+why = "there is no sound"
+"#;
+
 /// A paper of one figure whose claim holds if the second loss rate is ten times the first.
 fn paper() -> Paper {
     let panels = |data: &Data| {
@@ -129,13 +149,9 @@ fn paper() -> Paper {
             table: Table::Whole,
         }]
     };
-    let claim = Claim::new("Ten times as much is lost.", |data, _| {
+    let supply = Supply::new(|data, _| {
         let [little, much] = LOSSES.map(|loss| data.study("small").samples(&[4.0, loss], LOST));
-        Finding::each(
-            "Much over little",
-            Bound::Within(9.0, 11.0),
-            vec![("here".to_owned(), much.over(&little))],
-        )
+        Measurements::of("Much over little", vec![("here".to_owned(), much.over(&little))])
     });
     let figure = Figure {
         label: Label::Figure(1),
@@ -143,74 +159,122 @@ fn paper() -> Paper {
         section: "1",
         kind: Kind::Sweep,
         panels: Box::new(panels),
-        claims: vec![claim],
+        supplies: vec![supply],
     };
     Paper {
         name: "small",
         title: "Small",
-        preface: "Why.",
+        claims: CLAIMS,
+        prose: "Why.\n\n---\n\nBecause.\n",
         studies: vec![study()],
         variants: vec![variant()],
         figures: vec![figure],
     }
 }
 
-/// The report if these fractions are lost, the same in both replications.
-fn told_of(little: f64, much: f64) -> (Verdict, String, String, String) {
+/// The verdict and both pages if about these fractions are lost.
+fn reported(little: f64, much: f64) -> (Verdict, String, String) {
     let measured = |much: f64| {
         let mut measured = Measured::default();
-        for (loss, lost) in LOSSES.into_iter().zip([little, much]) {
-            measured.add(&[4.0, loss], "cbr", "loss_rate", Samples::of([lost, lost]));
-        }
+        measured.add(&[4.0, LOSSES[0]], "cbr", "loss_rate", Samples::of([little, little]));
+        measured.add(&[4.0, LOSSES[1]], "cbr", "loss_rate", Samples::of([0.999 * much, 1.001 * much]));
         measured
     };
     let studies = BTreeMap::from([("small", measured(much)), ("double", measured(2.0 * much))]);
     let data = Data { effort: Effort::Quick, studies };
     let paper = paper();
-    let reports = report_figures(&paper, &data);
-    let page = page::markdown(&paper, &reports);
-    let Shown { panels, findings } = &reports[0].shown;
-    (findings[0].verdict, page, gallery::html(&paper, &reports), plot::svg(panels).unwrap())
+    let report = Report::new(&paper, &data).unwrap();
+    (report.judged[0].verdict, page::markdown(&report), gallery::html(&report).unwrap())
 }
 
 #[test]
 fn verdicts_follow_from_what_was_measured() {
-    let (verdict, page, gallery, svg) = told_of(0.01, 0.1);
-    assert_eq!(verdict, Verdict::Holds);
-    assert!(page.contains("Of 1 claims: 1 holds, 0 do not hold, 0 cannot be decided."), "{page}");
-    assert!(
-        page.contains(
-            "| [Figure 1](#figure-1-what-is-lost) | Ten times as much is lost. | holds | **does not hold** |"
-        ),
-        "{page}"
-    );
-    assert!(page.contains("| 0.1 | 0.100 ± 0.000 |"), "{page}");
-    assert!(
-        page.contains("With double loss, of 1 claims: 0 hold, 1 does not hold, 0 cannot be decided."),
-        "{page}"
-    );
-    assert!(gallery.contains("figure-1-double.svg"));
-    assert!(gallery.contains("figure-1.svg") && gallery.contains("holds"));
-    assert!(svg.contains("CBR"));
-    let (verdict, page, gallery, _) = told_of(0.01, 0.2);
-    assert_eq!(verdict, Verdict::Fails);
-    assert!(page.contains("**does not hold**") && page.contains("20.0 ± 0.0 at here"), "{page}");
-    assert!(gallery.contains("does not hold"));
+    let (verdict, page, html) = reported(0.01, 0.1);
+    assert_eq!(verdict, Verdict::Held);
+    for part in [
+        "Why.\n\n## Claims",
+        "| **the paper's** | 1 | 0 | 0 | 0 | 0 |",
+        "| the paper's, with double loss | 0 | 1 | 0 | 0 | 0 |",
+        "| 1 | Ten times as much is lost. | held: 10.0 (9.00–11.0); double: failed |",
+        "- It is loud (2): there is no sound",
+        "| 0.1 | 0.100 |",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(page.ends_with("\nBecause.\n"), "{page}");
+    for part in
+        ["<svg", "CBR", "held", "10.0 ± 0.1 at here", "Bound: a tenth", "With double loss", "0.100 ± 0.001"]
+    {
+        assert!(html.contains(part), "{part} is not in {html}");
+    }
+    assert!(!html.contains("src="), "it needs no other file");
+    assert_eq!(reported(0.01, 0.1).2, html, "the same bytes twice");
+    let (verdict, page, _) = reported(0.01, 0.2);
+    assert_eq!(verdict, Verdict::Failed);
+    assert!(page.contains("**failed**"), "{page}");
 }
 
 #[test]
-fn every_figure_can_be_told_of_nothing() {
+fn a_row_of_the_summary_is_replaced_and_others_stay() {
+    let paper = paper();
+    let report = Report::new(&paper, &nothing()).unwrap();
+    let other = "| [Other](reproduction/other.md) | 2 | 2 | 0 | 0 | 0 | 0 |";
+    let page = format!("a\n<!-- claims -->\n{other}\n<!-- end of claims -->\nb\n");
+    let once = summary::with_row(&page, &report, &["small", "other"]).unwrap();
+    assert!(
+        once.contains(&format!("| [Small](reproduction/small.md) | 1 | 0 | 0 | 1 | 0 | 0 |\n{other}\n<!--")),
+        "{once}"
+    );
+    assert_eq!(summary::with_row(&once, &report, &["small", "other"]).unwrap(), once);
+    assert_eq!(summary::with_row("no marks", &report, &["small"]), None);
+}
+
+/// Nothing of what would be run.
+fn nothing() -> Data {
+    Data { effort: Effort::Quick, studies: BTreeMap::new() }
+}
+
+#[test]
+fn every_figure_can_be_drawn_of_nothing() {
     for name in papers::NAMES {
         let paper = papers::find(name).unwrap();
-        let data = Data { effort: Effort::Quick, studies: BTreeMap::new() };
-        let mut files: Vec<String> = paper.figures.iter().map(|figure| figure.label.slug()).collect();
-        files.sort();
-        assert!(files.is_sorted_by(|one, other| one < other), "each once: {files:?}");
-        for one in report_figures(&paper, &data) {
-            assert!(!one.figure.claims.is_empty(), "{}", one.figure.label);
+        let mut slugs: Vec<String> = paper.figures.iter().map(|figure| figure.label.slug()).collect();
+        slugs.sort();
+        assert!(slugs.is_sorted_by(|one, other| one < other), "each once: {slugs:?}");
+        let report = Report::new(&paper, &nothing()).unwrap_or_else(|error| panic!("{error}"));
+        for shown in &report.figures {
             // Nothing is reported of simulations that were not run.
-            let holds = one.shown.findings.iter().any(|finding| finding.verdict == Verdict::Holds);
-            assert_eq!(holds, one.figure.kind != Kind::Sweep, "{}", one.figure.label);
+            let good = |verdict| matches!(verdict, Verdict::Held | Verdict::Observed);
+            let holds = report.of_figure(shown.figure.label).any(|(_, judged)| good(judged.verdict));
+            assert!(!holds || shown.figure.kind != Kind::Sweep, "{name}, {}", shown.figure.label);
         }
+        assert!(page::markdown(&report).starts_with("# "));
+        for key in &report.book.figures {
+            let figure = report.figures.iter().find(|one| one.figure.label.to_string() == key.figure);
+            let panels = figure.map_or(0, |figure| figure.panels.len());
+            assert!((1..=panels).contains(&key.panel), "{name}: {key:?} of {panels} panels");
+        }
+    }
+}
+
+#[test]
+fn every_quantity_is_used() {
+    for name in papers::NAMES {
+        let paper = papers::find(name).unwrap();
+        let book =
+            claims::read(&report::file(&paper), paper.claims).unwrap_or_else(|error| panic!("{error}"));
+        let (_, supplies) = report::measure(&paper.figures, &nothing());
+        let is_used = |(figure, quantity): &&(String, String)| {
+            let claims = book.claims.iter().filter(|claim| claim.figure == *figure);
+            let mut tests = claims.flat_map(|claim| &claim.tests);
+            tests.any(|test| test.quantities.contains(quantity) || test.over.as_ref() == Some(quantity))
+        };
+        let unused: Vec<_> = supplies.names().filter(|name| !is_used(name)).collect();
+        assert!(unused.is_empty(), "{name}: no claim asks for {unused:?}: add one, or supply it no more");
+        let twice = supplies.twice();
+        assert!(twice.is_empty(), "{name}: supplied twice: {twice:?}");
+        let figures: Vec<String> = paper.figures.iter().map(|figure| figure.label.to_string()).collect();
+        let lost = book.claims.iter().find(|claim| !figures.contains(&claim.figure));
+        assert!(lost.is_none(), "{name}: there is no such figure: {lost:?}");
     }
 }

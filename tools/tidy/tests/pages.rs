@@ -130,7 +130,7 @@ fn no_file_knows_the_machine_it_was_written_on() {
 #[test]
 fn every_scenario_is_reproduced() {
     // A table that `make generated` writes; a test of the laboratory keeps it fresh.
-    let page = fs::read_to_string(root().join("docs/reproduction.md")).unwrap();
+    let page = fs::read_to_string(root().join("docs/built-in-scenarios.md")).unwrap();
     let folder = root().join("scenarios");
     let mut missing = Vec::new();
     // Those of the scoreboard belong to its suite.
@@ -141,7 +141,7 @@ fn every_scenario_is_reproduced() {
             missing.push(name);
         }
     }
-    assert!(missing.is_empty(), "docs/reproduction.md has no command for {}", missing.join(", "));
+    assert!(missing.is_empty(), "docs/built-in-scenarios.md has no command for {}", missing.join(", "));
 }
 
 #[test]

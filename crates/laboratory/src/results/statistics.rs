@@ -127,7 +127,7 @@ pub fn t_quantile_975(degrees: usize) -> Option<f64> {
         if middle <= low || middle >= high {
             return Some(middle);
         }
-        if two_sided_probability(middle, degrees) < 0.95 {
+        if t_probability(middle, degrees) < 0.95 {
             low = middle;
         } else {
             high = middle;
@@ -136,7 +136,8 @@ pub fn t_quantile_975(degrees: usize) -> Option<f64> {
 }
 
 /// P(-t < T < t) for whole degrees of freedom: Abramowitz and Stegun 26.7.3 and 26.7.4.
-fn two_sided_probability(t: f64, degrees: usize) -> f64 {
+#[must_use]
+pub fn t_probability(t: f64, degrees: usize) -> f64 {
     let nu = degrees as f64;
     let hypotenuse = (nu + t * t).sqrt();
     let (sine, cosine_squared) = (t / hypotenuse, nu / (nu + t * t));

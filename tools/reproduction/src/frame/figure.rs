@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::effort::Effort;
-use super::finding::Finding;
-use super::samples::Samples;
 use super::scale::Scale;
 use super::study::{Measured, Study};
+use crate::samples::{Placed, Samples};
 
 /// A paper of which figures are regenerated.
 pub(crate) struct Paper {
@@ -15,8 +14,11 @@ pub(crate) struct Paper {
     pub(crate) name: &'static str,
     /// The heading of its pages.
     pub(crate) title: &'static str,
-    /// What a reader of the pages must know, in Markdown.
-    pub(crate) preface: &'static str,
+    /// Its claims, in TOML.
+    pub(crate) claims: &'static str,
+    /// What a reader of the page must know, in Markdown: what stands above the claims, and after a line of three
+    /// dashes what stands below the figures.
+    pub(crate) prose: &'static str,
     /// What is run.
     pub(crate) studies: Vec<Study>,
     /// Claims are checked again with each of these.
@@ -62,8 +64,8 @@ impl Kind {
 
 /// Makes what is drawn of what was measured.
 type MakePanels = Box<dyn Fn(&Data) -> Vec<Panel>>;
-/// Measures a claim, with what was measured and what is drawn.
-type Check = Box<dyn Fn(&Data, &[Panel]) -> Finding>;
+/// Makes quantities of what was measured and what is drawn.
+type Measure = Box<dyn Fn(&Data, &[Panel]) -> Measurements>;
 
 /// What a paper calls something that it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,26 +105,41 @@ pub(crate) struct Figure {
     pub(crate) kind: Kind,
     /// Makes what is drawn.
     pub(crate) panels: MakePanels,
-    /// What the paper says of it.
-    pub(crate) claims: Vec<Claim>,
+    /// What it supplies to claims.
+    pub(crate) supplies: Vec<Supply>,
 }
 
-/// What a paper says of a figure.
-pub(crate) struct Claim {
-    /// What it says, in our words.
-    pub(crate) says: &'static str,
-    /// Measures it.
-    pub(crate) check: Check,
+/// Supplies quantities of a figure to claims.
+pub(crate) struct Supply {
+    /// Measures them.
+    pub(crate) measure: Measure,
 }
 
-impl Claim {
-    /// A claim that studies or panels decide.
-    pub(crate) fn new(says: &'static str, check: impl Fn(&Data, &[Panel]) -> Finding + 'static) -> Claim {
-        Claim { says, check: Box::new(check) }
+impl Supply {
+    /// What studies or panels have.
+    pub(crate) fn new(measure: impl Fn(&Data, &[Panel]) -> Measurements + 'static) -> Supply {
+        Supply { measure: Box::new(measure) }
     }
 }
 
-/// What figures and claims are made of.
+/// Named quantities: samples at each of some places.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Measurements(pub(crate) Vec<(&'static str, Vec<Placed>)>);
+
+impl Measurements {
+    /// One quantity.
+    pub(crate) fn of(name: &'static str, places: Vec<Placed>) -> Measurements {
+        Measurements(vec![(name, places)])
+    }
+
+    /// Both.
+    pub(crate) fn and(mut self, other: Measurements) -> Measurements {
+        self.0.extend(other.0);
+        self
+    }
+}
+
+/// What figures and quantities are made of.
 pub(crate) struct Data {
     /// How much was run.
     pub(crate) effort: Effort,
@@ -131,7 +148,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// What figures and claims are made of if some studies stand in for others.
+    /// What figures and quantities are made of if some studies stand in for others.
     pub(crate) fn with(&self, variant: &Variant) -> Data {
         let mut studies = self.studies.clone();
         for (of, by) in &variant.replaced {

@@ -1,100 +1,155 @@
-//! The figures on one page, to look at.
+//! All of a paper on one HTML page that needs no other file: claims with their numbers, drawings, tables.
 
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::figure::{Data, Figure, Panel, Paper, Variant};
-use super::finding::{Finding, Verdict};
+use super::figure::{Panel, Paper};
+use super::page::positions;
+use super::plot::{self, PlotError};
+use super::report::{Report, Shown};
+use super::scale::tick_label;
+use crate::claims::book::{Claim, Kind};
+use crate::claims::evidence::Verdict;
+use crate::claims::judge::{self, Judged};
+use crate::samples::format_samples;
 
 const STYLE: &str = "
 body { font: 16px/1.5 system-ui, sans-serif; color: #1c232b; max-width: 1100px; margin: 32px auto; padding: 0 16px }
-figure { margin: 8px 0 } img { max-width: 100% } section { margin-top: 48px } h2 { margin-bottom: 0 }
+figure { margin: 8px 0 } svg { max-width: 100%; height: auto } section { margin-top: 48px } h2 { margin-bottom: 0 }
 .where { color: #5f6b7a; margin-top: 0 } li { margin: 6px 0 } .numbers { color: #5f6b7a; display: block }
-b.holds { color: #007a55 } b.fails { color: #b3261e } b.open { color: #8a6d00 }
+table { border-collapse: collapse; font-size: 14px } td, th { padding: 2px 10px; text-align: right }
+td:first-child, th:first-child { text-align: left } tr { border-bottom: 1px solid #e3e7ec }
+.claims td, .claims th { text-align: left; vertical-align: top } summary { color: #5f6b7a }
+b.held, b.observed { color: #007a55 } b.failed { color: #b3261e } b.undecided { color: #8a6d00 }
 ";
 
-/// A figure and what was found of its claims.
-pub(crate) struct FigureReport<'p> {
-    /// The figure.
-    pub(crate) figure: &'p Figure,
-    /// As the paper has it.
-    pub(crate) shown: Shown,
-    /// With each variant on which it depends.
-    pub(crate) variants: Vec<(&'p Variant, Shown)>,
-}
-
-/// What is drawn, and what was found.
-pub(crate) struct Shown {
-    /// What is drawn.
-    pub(crate) panels: Vec<Panel>,
-    /// One for each claim.
-    pub(crate) findings: Vec<Finding>,
-}
-
-impl<'p> FigureReport<'p> {
-    /// Makes the panels of a figure and checks its claims, also with the variants.
-    pub(crate) fn new(figure: &'p Figure, data: &Data, variants: &[(&'p Variant, Data)]) -> FigureReport<'p> {
-        let show = |data: &Data| {
-            let panels = (figure.panels)(data);
-            let findings = figure.claims.iter().map(|claim| (claim.check)(data, &panels)).collect();
-            Shown { panels, findings }
-        };
-        let shown = show(data);
-        let variants = variants.iter().map(|(variant, data)| (*variant, show(data)));
-        let differs = |other: &Shown| other.findings != shown.findings;
-        let variants = variants.filter(|(_, other)| differs(other)).collect();
-        FigureReport { figure, shown, variants }
-    }
-
-    /// The name of its file.
-    pub(crate) fn file(&self) -> String {
-        format!("{}.svg", self.figure.label.slug())
-    }
-
-    /// The name of its file with a variant.
-    pub(crate) fn variant_file(&self, variant: &Variant) -> String {
-        format!("{}-{}.svg", self.figure.label.slug(), variant.name)
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Held => "held",
+        Verdict::Observed => "observed",
+        Verdict::Failed | Verdict::Contrary => "failed",
+        Verdict::Undecided => "undecided",
     }
 }
 
-/// The page's text.
-pub(crate) fn html(paper: &Paper, reports: &[FigureReport<'_>]) -> String {
-    let class = |verdict| match verdict {
-        Verdict::Holds => "holds",
-        Verdict::Fails => "fails",
-        Verdict::Open => "open",
-    };
+fn whole(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head { meta charset="utf-8"; title { (paper.title) } style { (PreEscaped(STYLE)) } }
-            body {
-                h1 { (paper.title) }
-                p { "Means over replications; bars are 95 % confidence intervals." }
-                @for one in reports {
-                    section {
-                        h2 { (one.figure.label.to_string()) ": " (one.figure.title) }
-                        p.where { "Section " (one.figure.section) ", " (one.figure.kind.words()) }
-                        figure { img src=(one.file()) alt=(one.figure.title); }
-                        ul { @for (claim, finding) in one.figure.claims.iter().zip(&one.shown.findings) {
-                            li {
-                                (claim.says) " " b.(class(finding.verdict)) { (finding.verdict.words()) }
-                                span.numbers { (finding.numbers) }
-                            }
-                        } }
-                        @for (variant, shown) in &one.variants {
-                            h3 { "With " (variant.with) }
-                            figure { img src=(one.variant_file(variant)) alt=(one.figure.title); }
-                            ul { @for (claim, finding) in one.figure.claims.iter().zip(&shown.findings) {
-                                li {
-                                    (claim.says) " " b.(class(finding.verdict)) { (finding.verdict.words()) }
-                                    span.numbers { (finding.numbers) }
-                                }
-                            } }
+            head { meta charset="utf-8"; title { (title) } style { (PreEscaped(STYLE)) } }
+            body { h1 { (title) } (body) }
+        }
+    };
+    page.into_string()
+}
+
+/// The page of a paper.
+///
+/// # Errors
+/// A figure that cannot be drawn.
+pub(crate) fn html(report: &Report<'_>) -> Result<String, PlotError> {
+    let figures = report.figures.iter().map(|shown| figure(report, shown)).collect::<Result<Vec<_>, _>>()?;
+    let body = html! {
+        p { "Numbers are means over replications; ± and bars are 95 % confidence intervals (Student t)." }
+        h2 { "Claims" }
+        @for (kind, name) in Kind::ALL {
+            @let counts = judge::counts(&report.book, &report.judged, kind);
+            @if counts.iter().sum::<usize>() > 0 {
+                h3 { (if kind == Kind::Paper { "The paper's" } else { name }) }
+                p { (Verdict::ALL.iter().zip(counts).map(|(verdict, count)| format!("{count} {}", verdict.words())).collect::<Vec<_>>().join(", ")) "." }
+                table.claims {
+                    tr { th { "place" } th { "claim" } th { "verdict" } }
+                    @for (claim, judged) in report.book.claims.iter().zip(&report.judged).filter(|(claim, _)| claim.kind == kind) {
+                        tr {
+                            td { a href=(format!("#{}", slug(&claim.figure))) { (claim.place) } }
+                            td { (claim.says) }
+                            td { b.(class(judged.verdict)) { (judged.verdict.words()) } }
                         }
                     }
                 }
             }
         }
+        @if !report.book.left_out.is_empty() {
+            h3 { "Not judged" }
+            ul { @for one in &report.book.left_out { li { (one.says) " (" (one.place) "): " (one.why) } } }
+        }
+        @for one in &figures { (one) }
     };
-    page.into_string()
+    Ok(whole(report.paper.title, &body))
+}
+
+/// The anchor of a figure.
+fn slug(label: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    label.chars().map(plain).collect()
+}
+
+fn figure(report: &Report<'_>, shown: &Shown<'_>) -> Result<Markup, PlotError> {
+    let figure = shown.figure;
+    let svg = plot::svg(&shown.panels)?;
+    let variants = shown.variants.iter().map(|(variant, panels)| Ok((variant, plot::svg(panels)?)));
+    let variants = variants.collect::<Result<Vec<_>, PlotError>>()?;
+    Ok(html! {
+        section id=(figure.label.slug()) {
+            h2 { (figure.label.to_string()) ": " (figure.title) }
+            p.where { "Section " (figure.section) ", " (figure.kind.words()) }
+            figure { (PreEscaped(&svg)) }
+            ul { @for (claim, judged) in report.of_figure(figure.label) { (one_claim(report, claim, judged)) } }
+            details {
+                summary { "Numbers" }
+                @for panel in &shown.panels { (table(panel)) }
+            }
+            @for (variant, svg) in &variants {
+                h3 { "With " (variant.with) }
+                figure { (PreEscaped(svg)) }
+                ul { @for (claim, judged) in with(report, variant.name, &claim_names(report, shown)) { (one_claim(report, claim, judged)) } }
+            }
+        }
+    })
+}
+
+fn claim_names(report: &Report<'_>, shown: &Shown<'_>) -> Vec<String> {
+    report.of_figure(shown.figure.label).map(|(claim, _)| claim.id.clone()).collect()
+}
+
+/// Claims by their names, with a variant's verdicts.
+fn with<'r>(report: &'r Report<'_>, variant: &str, names: &[String]) -> Vec<(&'r Claim, &'r Judged)> {
+    let judged = report.variants.iter().find(|(other, _)| other.name == variant);
+    let judged = judged.map_or(&[][..], |(_, judged)| judged);
+    report.book.claims.iter().zip(judged).filter(|(claim, _)| names.contains(&claim.id)).collect()
+}
+
+fn one_claim(report: &Report<'_>, claim: &Claim, judged: &Judged) -> Markup {
+    html! {
+        li {
+            (claim.says) " " b.(class(judged.verdict)) { (judged.verdict.words()) }
+            @if claim.kind != Kind::Paper { " (" (claim.kind.name()) ")" }
+            @for numbers in &judged.long { span.numbers { (numbers) } }
+            @if let Some(reason) = report.book.reason(claim) { span.numbers { "Bound: " (reason) } }
+            @if let Some(note) = &claim.note { span.numbers { (note) } }
+        }
+    }
+}
+
+fn table(panel: &Panel) -> Markup {
+    html! {
+        p { (panel.title) }
+        table {
+            tr { th { (panel.across) } @for curve in &panel.curves { th { (curve.name) } } }
+            @for position in positions(panel, None) {
+                tr {
+                    td { (tick_label(position)) }
+                    @for curve in &panel.curves { td { (format_samples(&curve.at(position))) } }
+                }
+            }
+        }
+    }
+}
+
+/// The page that leads to those of these papers.
+pub(crate) fn index(papers: &[Paper]) -> String {
+    let body = html! {
+        p { "Each page has a paper's claims, their verdicts, and all figures with their numbers." }
+        ul { @for paper in papers { li { a href=(format!("{}.html", paper.name)) { (paper.title) } } } }
+    };
+    whole("Reproduction", &body)
 }

@@ -1,135 +1,189 @@
-//! The page of a paper in the documentation: claims, numbers, verdicts.
+//! The page of a paper in the documentation: its claims, their verdicts, and the figures that matter.
 
 use std::fmt::Write;
 
-use super::figure::{Curve, Figure, Panel, Paper, Table};
-use super::finding::{Finding, Verdict};
-use super::gallery::FigureReport;
-use super::samples::format_samples;
+use super::figure::{Curve, Panel, Table};
+use super::report::Report;
+use super::scale::tick_label;
+use crate::claims::book::{Claim, Kind};
+use crate::claims::evidence::Verdict;
+use crate::claims::judge::{self, Judged};
+use crate::samples::{Samples, number};
+
+/// What separates the prose above the claims from that below.
+const RULE: &str = "\n---\n";
 
 /// The page as Markdown. The same results give the same text.
-pub(crate) fn markdown(paper: &Paper, all: &[FigureReport<'_>]) -> String {
-    let mut page = format!("# {}\n\n{}\n", paper.title, paper.preface.trim());
-    page.push_str(&summary(paper, all));
-    for one in all {
-        page.push_str(&section(one));
+pub(crate) fn markdown(report: &Report<'_>) -> String {
+    let prose = report.paper.prose.trim();
+    let (above, below) = prose.split_once(RULE).unwrap_or((prose, ""));
+    let mut page = format!("# {}\n\n{}\n\n## Claims\n\n", report.paper.title, above.trim());
+    page.push_str(&counts(report));
+    page.push_str(&papers_claims(report));
+    page.push_str(&other_claims(report));
+    page.push_str(&left_out(report));
+    page.push_str(&figures(report));
+    if !below.trim().is_empty() {
+        let _ = write!(page, "\n{}\n", below.trim());
     }
     page
 }
 
-fn summary(paper: &Paper, all: &[FigureReport<'_>]) -> String {
-    let mut text = String::from("\n## All claims\n\n");
-    let findings: Vec<&Finding> = all.iter().flat_map(|one| &one.shown.findings).collect();
-    // Writing into a string does not fail.
-    let _ = writeln!(text, "Of {} claims: {}.\n", findings.len(), counts(&findings));
-    let mut headings = vec!["figure", "claim", "verdict"];
-    headings.extend(paper.variants.iter().map(|variant| variant.with));
-    let _ = writeln!(text, "| {} |\n|{}", headings.join(" | "), " --- |".repeat(headings.len()));
-    for one in all {
-        for (number, (claim, finding)) in one.figure.claims.iter().zip(&one.shown.findings).enumerate() {
-            let anchor = anchor(&heading(one.figure));
-            let _ = write!(
-                text,
-                "| [{}](#{anchor}) | {} | {} |",
-                one.figure.label,
-                claim.says,
-                shown(finding.verdict)
-            );
-            for variant in &paper.variants {
-                let reports = one.variants.iter().find(|(other, _)| other.name == variant.name);
-                let finding = reports.and_then(|(_, shown)| shown.findings.get(number));
-                let words = finding.map_or_else(String::new, |finding| shown(finding.verdict));
-                let _ = write!(text, " {words} |");
-            }
-            text.push('\n');
+/// How many claims of each kind have which verdict: a table.
+fn counts(report: &Report<'_>) -> String {
+    let names = Verdict::ALL.map(Verdict::words).join(" | ");
+    let mut text = format!("| claims | {names} |\n| --- |{}\n", " ---: |".repeat(Verdict::ALL.len()));
+    let mut row = |name: &str, judged: &[Judged], kind| {
+        let counts = judge::counts(&report.book, judged, kind);
+        if counts.iter().sum::<usize>() > 0 {
+            // Writing into a string does not fail.
+            let _ = writeln!(text, "| {name} | {} |", counts.map(|count| count.to_string()).join(" | "));
         }
+    };
+    row("**the paper's**", &report.judged, Kind::Paper);
+    for (variant, judged) in &report.variants {
+        row(&format!("the paper's, with {}", variant.with), judged, Kind::Paper);
     }
-    for variant in &paper.variants {
-        let reports =
-            all.iter().flat_map(|one| &one.variants).filter(|(other, _)| other.name == variant.name);
-        let findings: Vec<&Finding> = reports.flat_map(|(_, shown)| &shown.findings).collect();
-        let _ =
-            writeln!(text, "\nWith {}, of {} claims: {}.", variant.with, findings.len(), counts(&findings));
+    for (kind, name) in Kind::ALL.into_iter().skip(1) {
+        row(name, &report.judged, kind);
     }
     text
 }
 
-fn counts(findings: &[&Finding]) -> String {
-    let counts = Verdict::ALL.map(|verdict| {
-        let count = findings.iter().filter(|finding| finding.verdict == verdict).count();
-        let words = match verdict {
-            Verdict::Holds if count != 1 => "hold",
-            Verdict::Fails if count != 1 => "do not hold",
-            _ => verdict.words(),
-        };
-        format!("{count} {words}")
-    });
-    counts.join(", ")
+/// The claims of some kinds with their verdicts, and the verdicts of variants that differ.
+fn rows<'r>(
+    report: &'r Report<'_>,
+    wanted: fn(Kind) -> bool,
+) -> impl Iterator<Item = (&'r Claim, &'r Judged, String)> {
+    let all = report.book.claims.iter().zip(&report.judged).enumerate();
+    all.filter(move |(_, (claim, _))| wanted(claim.kind)).map(|(index, (claim, judged))| {
+        let mut differing = String::new();
+        for (variant, others) in &report.variants {
+            let other = others.get(index).map(|other| other.verdict).filter(|other| *other != judged.verdict);
+            if let Some(other) = other {
+                let _ = write!(differing, "; {}: {}", variant.name, other.words());
+            }
+        }
+        (claim, judged, differing)
+    })
+}
+
+fn papers_claims(report: &Report<'_>) -> String {
+    let mut text = String::from("\n| place | claim | verdict: measured (asked) |\n| --- | --- | --- |\n");
+    for (claim, judged, differing) in rows(report, |kind| kind == Kind::Paper) {
+        let (verdict, measured) = (shown(judged.verdict), judged.short.join("; "));
+        let _ = writeln!(text, "| {} | {} | {verdict}: {measured}{differing} |", claim.place, claim.says);
+    }
+    text
+}
+
+/// What is not the paper's: the claims of each kind and verdict.
+fn other_claims(report: &Report<'_>) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (claim, judged, differing) in rows(report, |kind| kind != Kind::Paper) {
+        let name = format!("{}, {}{differing}", claim.kind.name(), shown(judged.verdict));
+        // Where several figures ask the same the place tells them apart.
+        let says = format!("{} ({})", claim.says.trim_end_matches('.'), claim.place);
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, all)) => all.push(says),
+            None => groups.push((name, vec![says])),
+        }
+    }
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("\nNot the paper's: our own questions, identities and fitted numbers.\n\n");
+    for (name, all) in groups {
+        let _ = writeln!(text, "- {name}: {}.", all.join("; "));
+    }
+    text
 }
 
 /// What does not hold is seen at a glance.
 fn shown(verdict: Verdict) -> String {
     match verdict {
-        Verdict::Holds => verdict.words().to_owned(),
-        Verdict::Fails | Verdict::Open => format!("**{}**", verdict.words()),
+        Verdict::Held | Verdict::Observed => verdict.words().to_owned(),
+        Verdict::Failed | Verdict::Contrary | Verdict::Undecided => format!("**{}**", verdict.words()),
     }
 }
 
-fn heading(figure: &Figure) -> String {
-    format!("{}: {}", figure.label, figure.title)
-}
-
-/// The anchor that forges make of a heading.
-fn anchor(heading: &str) -> String {
-    let heading = heading.to_lowercase().replace(' ', "-");
-    heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
-}
-
-fn section(one: &FigureReport<'_>) -> String {
-    let mut text = format!(
-        "\n## {}\n\nSection {}; {}.\n",
-        heading(one.figure),
-        one.figure.section,
-        one.figure.kind.words()
-    );
-    for (number, (claim, finding)) in one.figure.claims.iter().zip(&one.shown.findings).enumerate() {
-        let Finding { verdict, numbers } = finding;
-        let _ = write!(text, "\n- {} *{}.* {numbers}", claim.says, capital(verdict.words()));
-        for (variant, shown) in &one.variants {
-            if let Some(Finding { verdict, numbers }) = shown.findings.get(number) {
-                let _ = write!(text, " With {}: *{}.* {numbers}", variant.with, verdict.words());
-            }
-        }
+fn left_out(report: &Report<'_>) -> String {
+    if report.book.left_out.is_empty() {
+        return String::new();
     }
-    text.push('\n');
-    for panel in &one.shown.panels {
-        text.push_str(&table(panel));
+    let mut text = String::from("\nNot judged:\n\n");
+    for one in &report.book.left_out {
+        let _ = writeln!(text, "- {} ({}): {}", one.says, one.place, one.why);
     }
     text
 }
 
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+fn figures(report: &Report<'_>) -> String {
+    let mut text = String::new();
+    for key in &report.book.figures {
+        let Some(shown) = report.figures.iter().find(|one| one.figure.label.to_string() == key.figure) else {
+            continue;
+        };
+        let Some(panel) = key.panel.checked_sub(1).and_then(|panel| shown.panels.get(panel)) else {
+            continue;
+        };
+        let _ = writeln!(text, "\n**{}**, {}. {}:\n", shown.figure.label, shown.figure.title, panel.title);
+        text.push_str(&table(panel, Some(key.rows), |samples| match samples.statistic().mean {
+            Some(mean) => number(mean),
+            None => "–".to_owned(),
+        }));
+    }
+    if text.is_empty() { text } else { format!("\n## Figures that matter\n{text}") }
 }
 
-/// A panel's numbers: a row for each position.
-fn table(panel: &Panel) -> String {
+/// A panel's numbers: a row for each position, or so many of them.
+fn table(panel: &Panel, rows: Option<usize>, cell: impl Fn(&Samples) -> String) -> String {
+    let positions = positions(panel, rows);
+    let names: Vec<&str> = panel.curves.iter().map(|curve| curve.name.as_str()).collect();
+    let mut text = format!("| {} | {} |\n", panel.across, names.join(" | "));
+    let _ = writeln!(text, "|{}", " ---: |".repeat(names.len() + 1));
+    for position in positions {
+        let value = |curve: &Curve| cell(&curve.at(position));
+        let values: Vec<String> = panel.curves.iter().map(value).collect();
+        let _ = writeln!(text, "| {} | {} |", tick_label(position), values.join(" | "));
+    }
+    text
+}
+
+/// The positions of a panel that a table shows: evenly spread ones, both ends among them.
+pub(crate) fn positions(panel: &Panel, rows: Option<usize>) -> Vec<f64> {
     let mut positions: Vec<f64> =
         panel.curves.iter().flat_map(|curve| curve.points.iter().map(|(at, _)| *at)).collect();
     positions.sort_by(f64::total_cmp);
     positions.dedup_by(|one, other| (*one - *other).abs() <= 1e-9 * other.abs());
-    if let Table::About(count) = panel.table {
-        let step = positions.len().div_ceil(count.max(1)).max(1);
-        positions = positions.into_iter().step_by(step).collect();
+    let most = match panel.table {
+        Table::Whole => rows.unwrap_or(positions.len()),
+        Table::About(count) => rows.unwrap_or(count),
+    };
+    if positions.len() <= most || most < 2 {
+        return positions;
     }
-    let names: Vec<&str> = panel.curves.iter().map(|curve| curve.name.as_str()).collect();
-    let mut text = format!("\n{}:\n\n| {} | {} |\n", panel.title, panel.across, names.join(" | "));
-    let _ = writeln!(text, "|{}", " ---: |".repeat(names.len() + 1));
-    for position in positions {
-        let value = |curve: &Curve| format_samples(&curve.at(position));
-        let values: Vec<String> = panel.curves.iter().map(value).collect();
-        let _ = writeln!(text, "| {} | {} |", super::scale::tick_label(position), values.join(" | "));
+    let last = positions.len() - 1;
+    (0..most).filter_map(|row| positions.get(row * last / (most - 1)).copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::figure::Style;
+    use crate::frame::scale::Scale;
+
+    #[test]
+    fn a_short_table_keeps_both_ends() {
+        let panel = Panel {
+            title: String::new(),
+            across: "x",
+            across_scale: Scale::Linear,
+            up_scale: Scale::Linear,
+            curves: vec![Curve::exact("y", Style::Dots(1), (1..=9).map(|x| (f64::from(x), 1.0)))],
+            table: Table::Whole,
+        };
+        assert_eq!(positions(&panel, Some(3)), [1.0, 5.0, 9.0]);
+        assert_eq!(positions(&panel, None).len(), 9);
     }
-    text
 }

@@ -302,7 +302,7 @@ fn words(
 mod tests {
     use super::*;
     use crate::frame::figure::Table;
-    use crate::frame::samples::Samples;
+    use crate::samples::Samples;
 
     fn panel(curves: Vec<Curve>) -> Panel {
         Panel {

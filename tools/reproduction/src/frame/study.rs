@@ -12,8 +12,8 @@ use layercast_laboratory::sweep::{
 };
 
 use super::effort::Effort;
-use super::samples::Samples;
 use super::time_series::{SeriesError, TimeSeries};
+use crate::samples::Samples;
 
 /// A grid of a scenario. Where an outer factor changes several keys together, it is one sweep for each of
 /// its values.

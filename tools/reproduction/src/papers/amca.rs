@@ -27,8 +27,9 @@ pub(crate) fn paper() -> Paper {
     figures.extend(factors::figures());
     Paper {
         name: "amca",
-        title: "Figures of the AMCA report",
-        preface: include_str!("amca/preface.txt"),
+        title: "The AMCA report",
+        claims: include_str!("../../claims/amca.toml"),
+        prose: include_str!("../../claims/amca.txt"),
         studies: studies::studies(),
         variants: vec![
             variant("count", "the profile `count`", |time_series| time_series.count),

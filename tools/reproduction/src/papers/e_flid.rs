@@ -18,8 +18,9 @@ pub(crate) fn paper() -> Paper {
     studies.extend(sensitivity::studies());
     Paper {
         name: "e-flid",
-        title: "Figures of the E-FLID-DL paper",
-        preface: include_str!("e_flid/preface.txt"),
+        title: "The E-FLID-DL paper",
+        claims: include_str!("../../claims/e-flid-dl.toml"),
+        prose: include_str!("../../claims/e-flid-dl.txt"),
         studies,
         variants: Vec::new(),
         figures,

@@ -30,7 +30,8 @@ pub(crate) fn paper() -> Paper {
     Paper {
         name: "flid",
         title: "The FLID-DL paper",
-        preface: include_str!("flid/preface.txt"),
+        claims: include_str!("../../claims/flid-dl.toml"),
+        prose: include_str!("../../claims/flid-dl.txt"),
         studies: studies::all(),
         variants: vec![
             variant("one-way", "joins that take a one-way delay", "factor", "factor-one-way"),

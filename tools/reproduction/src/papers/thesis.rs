@@ -1,10 +1,11 @@
-//! Colussi's thesis (2004), chapters 4 and 5, and the made-up figures of section 6.1.
+//! Colussi's thesis (2004): chapters 4 and 5, the made-up figures of section 6.1, the simulations of section 6.3.
 
 mod equations;
 mod grid;
 mod lossy;
 mod management;
 mod shared;
+mod simulations;
 mod slices;
 mod virtual_packets;
 
@@ -18,12 +19,18 @@ pub(crate) fn paper() -> Paper {
     figures.extend(shared::figures());
     figures.push(virtual_packets::figure());
     figures.extend(management::figures());
+    figures.extend(simulations::figures());
     figures.sort_by_key(|figure| figure.label);
     Paper {
         name: "thesis",
-        title: "Figures of the thesis",
-        preface: include_str!("thesis/preface.txt"),
-        studies: vec![grid::lossy_study(), grid::shared_study(), grid::spread_study()],
+        title: "Colussi's thesis",
+        claims: include_str!("../../claims/thesis.toml"),
+        prose: include_str!("../../claims/thesis.txt"),
+        studies: [
+            vec![grid::lossy_study(), grid::shared_study(), grid::spread_study()],
+            simulations::studies(),
+        ]
+        .concat(),
         variants: vec![Variant {
             name: "spread",
             with: "random sending times",

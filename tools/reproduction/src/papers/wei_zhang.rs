@@ -18,8 +18,9 @@ pub(crate) fn paper() -> Paper {
     figures.sort_by_key(|figure| figure.label);
     Paper {
         name: "wei-zhang",
-        title: "Figures of Wei and Zhang's report",
-        preface: include_str!("wei_zhang/preface.txt"),
+        title: "Wei and Zhang's report",
+        claims: include_str!("../../claims/wei-zhang.toml"),
+        prose: include_str!("../../claims/wei-zhang.txt"),
         studies: grid::studies(),
         variants: Vec::new(),
         figures,

@@ -5,7 +5,7 @@ use layercast_laboratory::sweep::{Measured, Part};
 
 use super::experiment::{Experiment, Measure};
 use super::rhythm::Rhythm;
-use crate::frame::samples::Samples;
+use crate::samples::Samples;
 
 /// A measure under every rhythm.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::experiment::Experiment;
 use super::measure::{Reading, Row, Unit};
 use super::rhythm::Rhythm;
-use crate::frame::samples::number;
+use crate::samples::number;
 
 const BEGIN: &str = "<!-- readings -->";
 const END: &str = "<!-- end of readings -->";

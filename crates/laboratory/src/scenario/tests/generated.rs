@@ -37,7 +37,7 @@ fn the_table_of_scenarios_is_fresh() {
     }
     table.push('\n');
     let (begin, end) = ("<!-- generated: scenarios -->", "<!-- end of generated: scenarios -->");
-    check_between(&in_project("docs/reproduction.md"), begin, end, &table);
+    check_between(&in_project("docs/built-in-scenarios.md"), begin, end, &table);
 }
 
 #[test]

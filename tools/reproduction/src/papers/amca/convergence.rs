@@ -1,12 +1,11 @@
 //! Section 5.1, one session alone: figure 6.
 
 use crate::frame::effort::Effort;
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
-use super::runs::{AMCA, Runs, at, list, over_time, panel, runs};
+use super::runs::{AMCA, Runs, at, over_time, panel, runs};
 use super::studies::{EVERY, LINK_KBPS};
 
 /// From here to the end it should have converged; brief runs end before that.
@@ -46,16 +45,6 @@ fn at_each(data: &Data, value: fn(&Data, u32) -> Samples) -> Vec<Placed> {
     EVERY.map(|every| at(format!("N = {every}"), value(data, every))).to_vec()
 }
 
-/// A number at each N over that at half of it.
-fn steps(data: &Data, value: fn(&Data, u32) -> Samples) -> Vec<Placed> {
-    let pairs = EVERY.windows(2);
-    let steps = pairs.map(|pair| {
-        let ratio = value(data, pair[1]).over(&value(data, pair[0]));
-        at(format!("{} over {}", pair[1], pair[0]), ratio)
-    });
-    steps.collect()
-}
-
 fn by_n(name: &str, hue: usize, data: &Data, value: fn(&Data, u32) -> Samples) -> Curve {
     let points = EVERY.map(|every| (f64::from(every), value(data, every)));
     Curve { name: name.to_owned(), look: Style::Dots(hue), points: points.to_vec() }
@@ -93,29 +82,15 @@ pub(super) fn figure() -> Figure {
                 ),
             ]
         }),
-        claims: vec![
-            Claim::new("It converges to the bottleneck's 900 kbit/s and makes use of it.", |data, _| {
-                Finding::each("Use of the bottleneck, 100 to 200 s", Bound::Above(0.9), at_each(data, used))
+        supplies: vec![
+            Supply::new(|data, _| {
+                Measurements::of("Use of the bottleneck, 100 to 200 s", at_each(data, used))
             }),
-            Claim::new("The smaller N is, the more responsive it is.", |data, _| {
-                Finding::each(
-                    "Time to 90 % of the bottleneck over that at half of N",
-                    Bound::Above(1.0),
-                    steps(data, reaction),
-                )
-                .because(&list("In seconds", &at_each(data, reaction)))
+            Supply::new(|data, _| {
+                Measurements::of("Seconds to 90 % of the bottleneck", at_each(data, reaction))
             }),
-            Claim::new("The larger N is, the smoother are the oscillations.", |data, _| {
-                Finding::each(
-                    "Coefficient of variation over that at half of N",
-                    Bound::Below(1.0),
-                    steps(data, roughness),
-                )
-                .because(&list("Itself", &at_each(data, roughness)))
-            }),
-            Claim::new("Ours: after convergence nothing is lost.", |data, _| {
-                Finding::each("Packets dropped from 100 to 200 s", Bound::Below(0.5), at_each(data, lost))
-            }),
+            Supply::new(|data, _| Measurements::of("Coefficient of variation", at_each(data, roughness))),
+            Supply::new(|data, _| Measurements::of("Packets dropped from 100 to 200 s", at_each(data, lost))),
         ],
     }
 }

@@ -1,11 +1,9 @@
 //! What the values do that the report leaves open, one at a time, with each profile.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Style};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Style, Supply};
+use crate::samples::{Placed, Samples};
 
 use super::runs::{at, panel};
-use super::sharing::EQUAL;
 use super::studies::{FACTORS, Factor, LINK_KBPS, PROFILES};
 
 pub(super) fn figures() -> Vec<Figure> {
@@ -50,34 +48,24 @@ fn positions(data: &Data, factor: &Factor, value: Value) -> Vec<Placed> {
 }
 
 fn figure(factor: &'static Factor) -> Figure {
-    let mut claims = vec![
-        Claim::new("Figure 7, default profile: AMCA has an equal share at each value.", move |data, _| {
-            Finding::each("AMCA over an equal share", EQUAL, positions(data, factor, share))
+    let mut supplies = vec![
+        Supply::new(move |data, _| {
+            Measurements::of("AMCA over an equal share", positions(data, factor, share))
         }),
-        Claim::new(
-            "Figure 7, default profile: the bottleneck loses nothing at any value.",
-            move |data, _| {
-                Finding::each(
-                    "Packets dropped, 50 to 200 s",
-                    Bound::Below(0.5),
-                    positions(data, factor, drops),
-                )
-            },
-        ),
+        Supply::new(move |data, _| {
+            Measurements::of("Packets dropped, 50 to 200 s", positions(data, factor, drops))
+        }),
     ];
     if factor.has_alone() {
-        claims.push(Claim::new(
-            "Figure 6, default profile: AMCA alone uses the bottleneck at each value.",
-            move |data, _| {
-                let positions = positions(data, factor, used);
-                Finding::each("Use of the bottleneck, 100 to 200 s", Bound::Above(0.9), positions)
-            },
-        ));
+        supplies.push(Supply::new(move |data, _| {
+            let positions = positions(data, factor, used);
+            Measurements::of("Use of the bottleneck, 100 to 200 s", positions)
+        }));
     }
     Figure {
         label: Label::Other(factor.label),
         title: factor.across,
-        section: "5, open values; claims are ours",
+        section: "5, open values",
         kind: Kind::Sweep,
         panels: Box::new(move |data| {
             let shared = [
@@ -93,6 +81,6 @@ fn figure(factor: &'static Factor) -> Figure {
             let all = shared.into_iter().chain(alone);
             all.map(|(title, value)| panel(title, factor.across, curves(data, factor, value))).collect()
         }),
-        claims,
+        supplies,
     }
 }

@@ -1,10 +1,9 @@
 //! Numbers of trajectories: what the replications of an experiment did over time.
 
 use crate::frame::figure::{Curve, Data, Panel, Style, Table};
-use crate::frame::finding::Placed;
-use crate::frame::samples::{Samples, format_samples};
 use crate::frame::scale::Scale;
 use crate::frame::time_series::{Points, TimeSeries};
+use crate::samples::{Placed, Samples};
 
 use super::studies::{LINKS, PACKET_KBIT};
 
@@ -175,11 +174,4 @@ pub(super) fn panel(title: &str, across: &'static str, curves: Vec<Curve>) -> Pa
 /// A number at a position.
 pub(super) fn at(name: impl ToString, samples: Samples) -> Placed {
     (name.to_string(), samples)
-}
-
-/// Numbers at positions, in a sentence.
-pub(super) fn list(what: &str, positions: &[Placed]) -> String {
-    let positions: Vec<String> =
-        positions.iter().map(|(name, samples)| format!("{} at {name}", format_samples(samples))).collect();
-    format!("{what}: {}.", positions.join(", "))
 }

@@ -1,16 +1,11 @@
 //! Section 5.2, sharing with TCP: figures 7 to 9.
 
-use crate::frame::figure::{Claim, Data, Figure, Kind, Label};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Supply};
+use crate::samples::{Placed, Samples};
 
-use super::runs::{AMCA, RECEIVERS, Runs, at, list, over_time, runs};
+use super::runs::{AMCA, RECEIVERS, Runs, at, over_time, runs};
 use super::studies::LINK_KBPS;
 
-/// What is an equal share: within 20 %.
-pub(super) const EQUAL: Bound = Bound::Within(0.8, 1.2);
-/// What is quick: a few round-trip times and reports are less.
-const QUICK: Bound = Bound::Below(5.0);
 /// When TCP comes and goes in figure 8.
 const COMES: f64 = 20.0;
 const GOES: f64 = 100.0;
@@ -31,10 +26,10 @@ pub(super) fn shares(runs: Runs<'_>, flows: &[(&str, &str)], from: f64, to: f64)
 
 const BOTH_TCP: [(&str, &str); 3] = [(AMCA, "AMCA"), ("tcp-1@R3", "TCP 1"), ("tcp-2@R4", "TCP 2")];
 
-fn no_loss(study: &'static str, says: &'static str) -> Claim {
-    Claim::new(says, move |data, _| {
+fn no_loss(study: &'static str) -> Supply {
+    Supply::new(move |data, _| {
         let drops = runs(data, study, None).all_drops();
-        Finding::each("Packets dropped at all links", Bound::Below(0.5), vec![at("the whole run", drops)])
+        Measurements::of("Packets dropped at all links", vec![at("the whole run", drops)])
     })
 }
 
@@ -54,18 +49,15 @@ fn two_tcp() -> Figure {
                 over_time("Packets that wait at the bottleneck", vec![runs.queue("A-B", 2)]),
             ]
         }),
-        claims: vec![
-            Claim::new("The bottleneck is almost equally shared among the three flows.", |data, _| {
+        supplies: vec![
+            Supply::new(|data, _| {
                 let runs = runs(data, STUDY, None);
-                let kbps = BOTH_TCP.map(|(flow, name)| at(name, runs.kbps(flow, TOGETHER, 200.0)));
-                Finding::each(
+                Measurements::of(
                     "Throughput over an equal share, 50 to 200 s",
-                    EQUAL,
                     shares(runs, &BOTH_TCP, TOGETHER, 200.0),
                 )
-                .because(&list("In kbit/s", &kbps))
             }),
-            no_loss(STUDY, "Ours: nothing is lost."),
+            no_loss(STUDY),
         ],
     }
 }
@@ -97,42 +89,33 @@ fn one_tcp() -> Figure {
                 over_time("Packets dropped so far", vec![runs.dropped("A-B", "A-B", 4)]),
             ]
         }),
-        claims: vec![
-            Claim::new("Before TCP starts AMCA uses all that is available.", move |data, _| {
+        supplies: vec![
+            Supply::new(move |data, _| {
                 let position = at("10 to 20 s", used(data, 10.0, COMES));
-                Finding::each("Use of the bottleneck by AMCA", Bound::Above(0.9), vec![position])
+                Measurements::of("Use of the bottleneck before TCP", vec![position])
             }),
-            Claim::new("While both are there they share equally.", move |data, _| {
+            Supply::new(move |data, _| {
                 let flows = [(AMCA, "AMCA"), ("tcp@R3", "TCP")];
-                let kbps = flows.map(|(flow, name)| at(name, of(data).kbps(flow, TOGETHER, GOES)));
-                Finding::each(
+                Measurements::of(
                     "Throughput over an equal share, 50 to 100 s",
-                    EQUAL,
                     shares(of(data), &flows, TOGETHER, GOES),
                 )
-                .because(&list("In kbit/s", &kbps))
             }),
-            Claim::new("After TCP has stopped AMCA uses all that is available again.", move |data, _| {
+            Supply::new(move |data, _| {
                 let position = at("120 to 150 s", used(data, 120.0, END));
-                Finding::each("Use of the bottleneck by AMCA", Bound::Above(0.9), vec![position])
+                Measurements::of("Use of the bottleneck after TCP", vec![position])
             }),
-            Claim::new("AMCA takes very little time to react to TCP's coming and going.", move |data, _| {
+            Supply::new(move |data, _| {
                 let yields = of(data).yielded(AMCA, COMES, TOGETHER, GOES);
                 let recovers = of(data).reached(AMCA, GOES, END, |kbps| kbps >= 0.9 * LINK_KBPS);
                 let positions = vec![at("its coming", yields), at("its going", recovers)];
-                Finding::each("Seconds until the throughput has its new value", QUICK, positions).because(
-                    "The new value is that of 50 to 100 s within a tenth, and 90 % of the bottleneck; TCP starts between 20 and 21 s.",
-                )
+                Measurements::of("Seconds until the throughput has its new value", positions)
             }),
-            Claim::new("The slope of the packets received is halved while TCP is there.", move |data, _| {
+            Supply::new(move |data, _| {
                 let slope = used(data, TOGETHER, GOES).over(&used(data, 10.0, COMES));
-                Finding::each(
-                    "The slope over that before TCP came",
-                    Bound::Within(0.4, 0.6),
-                    vec![at("50 to 100 s", slope)],
-                )
+                Measurements::of("The slope over that before TCP came", vec![at("50 to 100 s", slope)])
             }),
-            no_loss(STUDY, "No packet is lost."),
+            no_loss(STUDY),
         ],
     }
 }
@@ -156,8 +139,8 @@ fn overlap() -> Figure {
                 over_time("Packets that wait at the bottleneck", vec![runs.queue("A-B", 2)]),
             ]
         }),
-        claims: vec![
-            Claim::new("AMCA shares the bottleneck equally with the TCP that are there.", move |data, _| {
+        supplies: vec![
+            Supply::new(move |data, _| {
                 let first = [BOTH_TCP[0], BOTH_TCP[1]];
                 let second = [BOTH_TCP[0], BOTH_TCP[2]];
                 let share = |name: &str, flows: &[(&str, &str)], from, to| {
@@ -170,9 +153,9 @@ fn overlap() -> Figure {
                     share("the other TCP, 115 to 150 s", &second, 115.0, 150.0),
                 ];
                 let positions = phases.into_iter().flatten();
-                Finding::each("AMCA's throughput over an equal share", EQUAL, positions.collect())
+                Measurements::of("AMCA's throughput over an equal share", positions.collect())
             }),
-            Claim::new("It reacts quickly whenever a TCP comes or goes.", move |data, _| {
+            Supply::new(move |data, _| {
                 let positions = vec![
                     at("the first one's coming", of(data).yielded(AMCA, 30.0, 45.0, 70.0)),
                     at("the second one's coming", of(data).yielded(AMCA, 70.0, 80.0, 100.0)),
@@ -181,9 +164,9 @@ fn overlap() -> Figure {
                         of(data).reached(AMCA, 150.0, 200.0, |kbps| kbps >= 0.9 * LINK_KBPS),
                     ),
                 ];
-                Finding::each("Seconds until the throughput has its new value", QUICK, positions)
+                Measurements::of("Seconds until the throughput has its new value", positions)
             }),
-            Claim::new("It is never aggressive with TCP.", move |data, _| {
+            Supply::new(move |data, _| {
                 let position = |name: &str, tcp: &str, from, to| {
                     at(name, of(data).kbps(AMCA, from, to).over(&of(data).kbps(tcp, from, to)))
                 };
@@ -193,10 +176,9 @@ fn overlap() -> Figure {
                     position("TCP 2, 80 to 100 s", "tcp-2@R4", 80.0, 100.0),
                     position("TCP 2, 115 to 150 s", "tcp-2@R4", 115.0, 150.0),
                 ];
-                let all = list("All", &positions);
-                Finding::each("AMCA's throughput over TCP's", Bound::Below(1.25), positions).because(&all)
+                Measurements::of("AMCA's throughput over TCP's", positions)
             }),
-            no_loss(STUDY, "Nothing is lost (as in figure 8)."),
+            no_loss(STUDY),
         ],
     }
 }

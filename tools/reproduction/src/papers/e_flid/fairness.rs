@@ -1,14 +1,10 @@
 //! The first experiment, figure 2: sessions sharing with as many TCPs, without and with marks.
 
-use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Panel, Supply};
 use crate::frame::study::Study;
+use crate::samples::{Placed, Samples};
 
-use super::grid::{
-    Along, COUNTS, FAIR_RATE, PlotCell, SAME_LEVEL, SAME_RATE, Step, Whose, by_count, over_counts, panel,
-    sharing_with_tcp,
-};
+use super::grid::{Along, COUNTS, PlotCell, Step, Whose, by_count, over_counts, panel, sharing_with_tcp};
 
 /// The study of the first step.
 pub(super) const FLID: &str = "fairness-flid";
@@ -28,7 +24,7 @@ pub(super) fn figure() -> Figure {
         section: "3, first experiment",
         kind: Kind::Sweep,
         panels: Box::new(panels),
-        claims: claims(),
+        supplies: quantities(),
     }
 }
 
@@ -83,29 +79,27 @@ pub(super) fn further_from_tcp(data: &Data, [one, other]: [&'static str; 2], cou
     cells.map(|[one, other]| one.named(one.unfairness().less(&other.unfairness()))).collect()
 }
 
-fn claims() -> Vec<Claim> {
+fn quantities() -> Vec<Supply> {
     vec![
-        Claim::new("FLID-DL and TCP share the bottleneck relatively fairly.", |data, _| {
-            Finding::each("FLID-DL over TCP", FAIR_RATE, at_counts(data, FLID, PlotCell::over_tcp))
+        Supply::new(|data, _| {
+            Measurements::of("FLID-DL over TCP", at_counts(data, FLID, PlotCell::over_tcp))
         }),
-        Claim::new("TCP takes noticeably more than FLID-DL.", |data, _| {
-            Finding::each("FLID-DL over TCP", Bound::Below(1.0), at_counts(data, FLID, PlotCell::over_tcp))
-        }),
-        Claim::new("With marks E-FLID-DL and TCP share more fairly.", |data, _| {
-            Finding::each(
+        Supply::new(|data, _| {
+            Measurements::of(
                 "How much further from TCP E-FLID-DL is than FLID-DL, as a difference of logarithms",
-                Bound::Below(0.0),
                 further_from_tcp(data, [E_FLID, FLID], &COUNTS),
             )
         }),
-        Claim::new("E-FLID-DL and TCP have about the same.", |data, _| {
-            Finding::each("E-FLID-DL over TCP", SAME_RATE, at_counts(data, E_FLID, PlotCell::over_tcp))
+        Supply::new(|data, _| {
+            Measurements::of("E-FLID-DL over TCP", at_counts(data, E_FLID, PlotCell::over_tcp))
         }),
-        Claim::new("E-FLID-DL's share does not depend on how many there are (ours).", |data, _| {
-            let cells = at_counts(data, E_FLID, |cell| {
+        Supply::new(|data, _| {
+            let mut cells = at_counts(data, E_FLID, |cell| {
                 cell.level(Whose::Layered).over(&sharing_with_tcp(data, E_FLID, 16).level(Whose::Layered))
             });
-            Finding::each("Mean level over that with n = 16", SAME_LEVEL, cells)
+            // The last one is 16 itself.
+            cells.pop();
+            Measurements::of("Mean level over that with n = 16", cells)
         }),
     ]
 }

@@ -1,10 +1,9 @@
 //! The grids of the four experiments, and how their numbers are asked for.
 
 use crate::frame::figure::{Curve, Data, Panel, Style, Table};
-use crate::frame::finding::{Bound, Placed};
-use crate::frame::samples::Samples;
 use crate::frame::scale::{Scale, tick_label};
 use crate::frame::study::{Quantity, Study, Sweep};
+use crate::samples::{Placed, Samples};
 
 /// Numbers of sessions and of TCP: 2 to 16 (section 3; steps of 2 are our reading).
 pub(super) const COUNTS: [u32; 8] = [2, 4, 6, 8, 10, 12, 14, 16];
@@ -15,15 +14,6 @@ pub(super) const SESSIONS: [&str; 16] =
     ["m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8", "m9", "m10", "m11", "m12", "m13", "m14", "m15", "m16"];
 /// How many receivers have lossy links in the fourth experiment.
 const LOSSY: usize = 8;
-
-/// What counts as about the same rate.
-pub(super) const SAME_RATE: Bound = Bound::Within(0.75, 1.33);
-/// What counts as relatively fair.
-pub(super) const FAIR_RATE: Bound = Bound::Within(0.5, 2.0);
-/// What counts as almost constant.
-pub(super) const CONSTANT: Bound = Bound::Within(0.8, 1.25);
-/// The same of a level, where a tenth is asked for.
-pub(super) const SAME_LEVEL: Bound = Bound::Within(0.9, 1.1);
 
 const METRICS: &[&str] = &["throughput_kbps", "loss_rate", "mean_level"];
 
@@ -56,7 +46,8 @@ pub(super) fn by_count(
     let sweep = |&count: &u32| Sweep {
         outer: Some(count),
         set: [from_count(step, count), further(count)].concat(),
-        vary: Vec::new(),
+        // A sweep that varies nothing keeps trajectories; the number of TCP is its only value.
+        vary: vec![format!("flow.tcp.count={count}")],
     };
     let scenario = match step {
         Step::Lost => "e-flid/fairness-flid",
@@ -75,7 +66,7 @@ fn from_count(step: Step, count: u32) -> Vec<String> {
             ("limit", format!("{} packets", 10 * count)),
         ],
     };
-    let mut set = vec![format!("flow.tcp.count={count}"), format!("link.G1-G2.rate={} Mbit/s", 2 * count)];
+    let mut set = vec![format!("link.G1-G2.rate={} Mbit/s", 2 * count)];
     set.extend(queue.into_iter().map(|(key, value)| format!("link.G1-G2.queue.{key}={value}")));
     for name in SESSIONS.iter().skip(count as usize) {
         set.extend([format!("session.{name}.start=0 s"), format!("session.{name}.stop=1 ms")]);
@@ -149,8 +140,16 @@ impl PlotCell<'_> {
         };
         let study = self.data.study(self.study);
         let all: Vec<Samples> =
-            names.iter().map(|flow| study.samples(&[self.at], Quantity { flow, metric })).collect();
+            names.iter().map(|flow| study.samples(&self.coordinates(), Quantity { flow, metric })).collect();
         mean(&all)
+    }
+
+    /// Where the cell is in its study: a number of sessions is the outer factor and the axis.
+    fn coordinates(self) -> Vec<f64> {
+        match self.along {
+            Along::Loss => vec![self.at],
+            Along::Count | Along::Length => vec![self.at, self.at],
+        }
     }
 
     /// Mean throughput in kbit/s.
@@ -250,17 +249,17 @@ mod tests {
         let four = &study.sweeps[1];
         assert_eq!(four.outer, Some(4));
         assert_eq!(
-            four.set[..5],
+            four.set[..4],
             [
-                "flow.tcp.count=4",
                 "link.G1-G2.rate=8 Mbit/s",
                 "link.G1-G2.queue.min_threshold=8",
                 "link.G1-G2.queue.max_threshold=20",
                 "link.G1-G2.queue.limit=40 packets"
             ]
         );
-        assert_eq!(four.set.len(), 5 + 2 * 12, "twelve sessions end at once");
-        assert_eq!(study.sweeps[7].set.len(), 5);
+        assert_eq!(four.vary, ["flow.tcp.count=4"]);
+        assert_eq!(four.set.len(), 4 + 2 * 12, "twelve sessions end at once");
+        assert_eq!(study.sweeps[7].set.len(), 4);
     }
 
     #[test]

@@ -1,14 +1,10 @@
 //! The experiments with link loss: figures 4, 6 and 8.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Supply};
 use crate::frame::study::Study;
+use crate::samples::{Placed, Samples};
 
-use super::grid::{
-    Along, CONSTANT, FAIR_RATE, LOSSES, PlotCell, SAME_LEVEL, SAME_RATE, Whose, by_loss, losing, over_losses,
-    panel,
-};
+use super::grid::{Along, LOSSES, PlotCell, Whose, by_loss, losing, over_losses, panel};
 
 /// FLID-DL over the lossy bottleneck.
 pub(super) const FLID: &str = "lossy-bottleneck-flid";
@@ -35,13 +31,13 @@ pub(super) fn studies() -> Vec<Study> {
 }
 
 pub(super) fn figures() -> Vec<Figure> {
-    let figure = |number, title, section, panels: fn(&Data) -> Vec<Panel>, claims| Figure {
+    let figure = |number, title, section, panels: fn(&Data) -> Vec<Panel>, supplies| Figure {
         label: Label::Figure(number),
         title,
         section,
         kind: Kind::Sweep,
         panels: Box::new(panels),
-        claims,
+        supplies,
     };
     vec![
         figure(
@@ -49,16 +45,16 @@ pub(super) fn figures() -> Vec<Figure> {
             "Sessions alone over a lossy bottleneck",
             "3, second experiment",
             |data| alone([FLID, E_FLID], data),
-            claims_alone([FLID, E_FLID]),
+            quantities_alone([FLID, E_FLID]),
         ),
         figure(
             6,
             "Lossy links to all receivers, sharing with TCP",
             "3, third experiment",
             leaves,
-            claims_of_leaves(),
+            quantities_of_leaves(),
         ),
-        figure(8, "Lossy links to half of the receivers", "3, fourth experiment", half, claims_of_half()),
+        figure(8, "Lossy links to half of the receivers", "3, fourth experiment", half, quantities_of_half()),
     ]
 }
 
@@ -147,111 +143,78 @@ fn changes<'d>(
 }
 
 /// What the paper says of sessions alone, and what the level does.
-pub(super) fn claims_alone([flid, e_flid]: [&'static str; 2]) -> Vec<Claim> {
+pub(super) fn quantities_alone([flid, e_flid]: [&'static str; 2]) -> Vec<Supply> {
     vec![
-        Claim::new("FLID-DL's reception rate falls significantly as the link loss grows.", move |data, _| {
+        Supply::new(move |data, _| {
             let rate = |cell: PlotCell<'_>| cell.kbps(Whose::Layered);
-            let steps = LOSSES.windows(2).map(|pair| {
-                let [before, after] = [pair[0], pair[1]].map(|loss| losing(data, flid, loss));
-                after.named(rate(after).over(&rate(before)))
-            });
-            Finding::each("Rate over that at the loss before", Bound::Below(1.0), steps.collect()).and(
-                Finding::each(
-                    "Over that without link loss",
-                    Bound::Below(0.5),
-                    changes(data, flid, &[0.01, 0.1], rate),
-                ),
-            )
+            let losses = changes(data, flid, &[0.01, 0.1], rate);
+            Measurements::of("FLID-DL's rate", at_losses(data, flid, rate))
+                .and(Measurements::of("FLID-DL's rate over that without link loss", losses))
         }),
-        Claim::new("E-FLID-DL's reception rate remains almost constant.", move |data, _| {
-            Finding::each(
-                "Rate over that without link loss",
-                CONSTANT,
+        Supply::new(move |data, _| {
+            Measurements::of(
+                "E-FLID-DL's rate over that without link loss",
                 changes(data, e_flid, &LOSSES, |cell| cell.kbps(Whose::Layered)),
             )
         }),
-        Claim::new(
-            "E-FLID-DL's mean level changes by less than a tenth, FLID-DL's collapses (ours).",
-            move |data, _| {
-                let level = |cell: PlotCell<'_>| cell.level(Whose::Layered);
-                Finding::each(
-                    "E-FLID-DL's level over that without link loss",
-                    SAME_LEVEL,
-                    changes(data, e_flid, &LOSSES, level),
-                )
-                .and(Finding::each(
-                    "FLID-DL's",
-                    Bound::Below(0.5),
-                    changes(data, flid, &[0.1], level),
-                ))
-            },
-        ),
-    ]
-}
-
-fn claims_of_leaves() -> Vec<Claim> {
-    vec![
-        Claim::new(
-            "E-FLID-DL's throughput does not drop too much, however much the links lose.",
-            |data, _| {
-                let rate = |cell: PlotCell<'_>| cell.kbps(Whose::Layered);
-                Finding::each(
-                    "Throughput over that without link loss",
-                    CONSTANT,
-                    changes(data, LEAVES, &LOSSES, rate),
-                )
-            },
-        ),
-        Claim::new("E-FLID-DL and TCP share fairly.", |data, _| {
-            Finding::each("E-FLID-DL over TCP", SAME_RATE, at_losses(data, LEAVES, PlotCell::over_tcp))
-        }),
-        Claim::new(
-            "E-FLID-DL's mean level changes by less than a tenth, FLID-DL's collapses (ours).",
-            |data, _| {
-                let level = |cell: PlotCell<'_>| cell.level(Whose::Layered);
-                Finding::each(
-                    "E-FLID-DL's level over that without link loss",
-                    SAME_LEVEL,
-                    changes(data, LEAVES, &LOSSES, level),
-                )
-                .and(Finding::each(
-                    "FLID-DL's",
-                    Bound::Below(0.5),
-                    changes(data, LEAVES_FLID, &[0.1], level),
-                ))
-            },
-        ),
-        Claim::new("FLID-DL instead would leave the link to TCP (ours).", |data, _| {
-            let cells = [0.01, 0.1].map(|loss| losing(data, LEAVES_FLID, loss));
-            Finding::each(
-                "FLID-DL over TCP",
-                Bound::Below(0.5),
-                cells.map(|cell| cell.named(cell.over_tcp())).to_vec(),
+        Supply::new(move |data, _| {
+            let level = |cell: PlotCell<'_>| cell.level(Whose::Layered);
+            Measurements::of(
+                "E-FLID-DL's level over that without link loss",
+                changes(data, e_flid, &LOSSES, level),
             )
+            .and(Measurements::of(
+                "FLID-DL's level over that without link loss",
+                changes(data, flid, &[0.1], level),
+            ))
         }),
     ]
 }
 
-fn claims_of_half() -> Vec<Claim> {
+fn quantities_of_leaves() -> Vec<Supply> {
+    vec![
+        Supply::new(|data, _| {
+            let rate = |cell: PlotCell<'_>| cell.kbps(Whose::Layered);
+            Measurements::of("Throughput over that without link loss", changes(data, LEAVES, &LOSSES, rate))
+        }),
+        Supply::new(|data, _| {
+            Measurements::of("E-FLID-DL over TCP", at_losses(data, LEAVES, PlotCell::over_tcp))
+        }),
+        Supply::new(|data, _| {
+            let level = |cell: PlotCell<'_>| cell.level(Whose::Layered);
+            Measurements::of(
+                "E-FLID-DL's level over that without link loss",
+                changes(data, LEAVES, &LOSSES, level),
+            )
+            .and(Measurements::of(
+                "FLID-DL's level over that without link loss",
+                changes(data, LEAVES_FLID, &[0.1], level),
+            ))
+        }),
+        Supply::new(|data, _| {
+            let cells = [0.01, 0.1].map(|loss| losing(data, LEAVES_FLID, loss));
+            Measurements::of("FLID-DL over TCP", cells.map(|cell| cell.named(cell.over_tcp())).to_vec())
+        }),
+    ]
+}
+
+fn quantities_of_half() -> Vec<Supply> {
     let ratio = |one: Whose, other: Whose| move |cell: PlotCell<'_>| cell.kbps(one).over(&cell.kbps(other));
     vec![
-        Claim::new("Receivers with lossy links get almost what the others get.", move |data, _| {
+        Supply::new(move |data, _| {
             let cells = at_losses(data, HALF, ratio(Whose::Lossy, Whose::Lossless));
             let levels =
                 at_losses(data, HALF, |cell| cell.level(Whose::Lossy).over(&cell.level(Whose::Lossless)));
-            Finding::each("Their throughput over the others'", CONSTANT, cells).and(Finding::each(
-                "Their mean level over the others'",
-                SAME_LEVEL,
-                levels,
-            ))
+            Measurements::of("Their throughput over the others'", cells)
+                .and(Measurements::of("Their mean level over the others'", levels))
         }),
-        Claim::new("Both share fairly with TCP.", move |data, _| {
-            Finding::each("Lossy over TCP", FAIR_RATE, at_losses(data, HALF, ratio(Whose::Lossy, Whose::Tcp)))
-                .and(Finding::each(
+        Supply::new(move |data, _| {
+            Measurements::of("Lossy over TCP", at_losses(data, HALF, ratio(Whose::Lossy, Whose::Tcp))).and(
+                Measurements::of(
                     "Lossless over TCP",
-                    SAME_RATE,
                     at_losses(data, HALF, ratio(Whose::Lossless, Whose::Tcp)),
-                ))
+                ),
+            )
         }),
     ]
 }

@@ -1,9 +1,8 @@
 //! What the values do that the paper leaves open.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
 use crate::frame::study::Study;
+use crate::samples::{Placed, Samples};
 
 use super::fairness::{self, further_from_tcp};
 use super::grid::{
@@ -50,32 +49,37 @@ pub(super) fn studies() -> Vec<Study> {
 }
 
 pub(super) fn figures() -> Vec<Figure> {
-    let figure = |label, title, panels: fn(&Data) -> Vec<Panel>, claims| Figure {
+    let figure = |label, title, panels: fn(&Data) -> Vec<Panel>, supplies| Figure {
         label: Label::Other(label),
         title,
-        section: "3, open values; claims are ours",
+        section: "3, open values",
         kind: Kind::Sweep,
         panels: Box::new(panels),
-        claims,
+        supplies,
     };
     vec![
-        figure("TCP", "Reno, NewReno or SACK", |data| ratios(data, &TCPS, true), claims_of_tcp()),
-        figure("Queue", "Without marks", |data| ratios(data, &QUEUES, true), claims_of_queues()),
-        figure("RED", "Its parameters with marks", |data| ratios(data, &ECN_QUEUES, false), claims_of_red()),
+        figure("TCP", "Reno, NewReno or SACK", |data| ratios(data, &TCPS, true), quantities_of_tcp()),
+        figure("Queue", "Without marks", |data| ratios(data, &QUEUES, true), quantities_of_queues()),
+        figure(
+            "RED",
+            "Its parameters with marks",
+            |data| ratios(data, &ECN_QUEUES, false),
+            quantities_of_red(),
+        ),
         figure(
             "Receivers",
             "Joins, leaves, shares of increase_probabilities",
             |data| ratios(data, &JOINS, true),
-            claims_of_joins(),
+            quantities_of_joins(),
         ),
         figure(
             "Bottleneck",
             "Half of its rate for sessions alone",
             |data| lossy::alone([NARROW_FLID, NARROW_E_FLID], data),
-            lossy::claims_alone([NARROW_FLID, NARROW_E_FLID]),
+            lossy::quantities_alone([NARROW_FLID, NARROW_E_FLID]),
         ),
-        figure("Length", "Runs of 6000 s", long, claims_of_length()),
-        figure("Bleached", "Marks that are taken away", without_marks, claims_without_marks()),
+        figure("Length", "Runs of 6000 s", long, quantities_of_length()),
+        figure("Bleached", "Marks that are taken away", without_marks, quantities_without_marks()),
     ]
 }
 
@@ -121,14 +125,13 @@ fn at_settings<'d>(
 }
 
 /// E-FLID-DL is less far from TCP than FLID-DL in these pairs of studies.
-fn nearer(data: &Data, pairs: impl Iterator<Item = (&'static str, [&'static str; 2])>) -> Finding {
+fn nearer(data: &Data, pairs: impl Iterator<Item = (&'static str, [&'static str; 2])>) -> Measurements {
     let cells = pairs.flat_map(|(label, pair)| {
         let cells = further_from_tcp(data, pair, &COUNTS).into_iter();
         cells.map(move |(name, samples)| (format!("{name}, {label}"), samples))
     });
-    Finding::each(
+    Measurements::of(
         "How much further from TCP E-FLID-DL is than FLID-DL, as a difference of logarithms",
-        Bound::Below(0.0),
         cells.collect(),
     )
 }
@@ -142,55 +145,43 @@ fn pairs(settings: &'static [Setting]) -> impl Iterator<Item = (&'static str, [&
     })
 }
 
-fn claims_of_tcp() -> Vec<Claim> {
+fn quantities_of_tcp() -> Vec<Supply> {
     vec![
-        Claim::new("Whichever TCP: E-FLID-DL is nearer to TCP than FLID-DL.", |data, _| {
-            nearer(data, pairs(&TCPS))
+        Supply::new(|data, _| nearer(data, pairs(&TCPS))),
+        Supply::new(|data, _| {
+            Measurements::of("FLID-DL over TCP", at_settings(data, &TCPS, Step::Lost, PlotCell::over_tcp))
         }),
-        Claim::new("Whichever TCP: TCP takes noticeably more than FLID-DL.", |data, _| {
-            Finding::each(
-                "FLID-DL over TCP",
-                Bound::Below(1.0),
-                at_settings(data, &TCPS, Step::Lost, PlotCell::over_tcp),
-            )
-        }),
-        Claim::new("E-FLID-DL's share does not depend on TCP.", |data, _| {
+        Supply::new(|data, _| {
             let cells = at_settings(data, &TCPS, Step::Marked, PlotCell::over_tcp);
-            Finding::each("E-FLID-DL over TCP", super::grid::SAME_RATE, cells)
+            Measurements::of("E-FLID-DL over TCP", cells)
         }),
     ]
 }
 
-fn claims_of_queues() -> Vec<Claim> {
-    vec![Claim::new("Whatever queue FLID-DL has: E-FLID-DL is nearer to TCP.", |data, _| {
+fn quantities_of_queues() -> Vec<Supply> {
+    vec![Supply::new(|data, _| {
         nearer(data, QUEUES.iter().map(|queue| (queue.label, [fairness::E_FLID, queue.study])))
     })]
 }
 
-fn claims_of_red() -> Vec<Claim> {
+fn quantities_of_red() -> Vec<Supply> {
     vec![
-        Claim::new("Whatever RED's parameters: E-FLID-DL and TCP have about the same.", |data, _| {
-            Finding::each(
+        Supply::new(|data, _| {
+            Measurements::of(
                 "E-FLID-DL over TCP",
-                super::grid::SAME_RATE,
                 at_settings(data, &ECN_QUEUES, Step::Marked, PlotCell::over_tcp),
             )
         }),
-        Claim::new(
-            "Whatever RED's parameters: it is nearer to TCP than FLID-DL without marks.",
-            |data, _| {
-                nearer(data, ECN_QUEUES.iter().map(|queue| (queue.label, [queue.study, fairness::FLID])))
-            },
-        ),
+        Supply::new(|data, _| {
+            nearer(data, ECN_QUEUES.iter().map(|queue| (queue.label, [queue.study, fairness::FLID])))
+        }),
     ]
 }
 
-fn claims_of_joins() -> Vec<Claim> {
+fn quantities_of_joins() -> Vec<Supply> {
     vec![
-        Claim::new("Whatever receivers do: E-FLID-DL is nearer to TCP than FLID-DL.", |data, _| {
-            nearer(data, pairs(&JOINS))
-        }),
-        Claim::new("How long leaves take changes nothing.", |data, _| {
+        Supply::new(|data, _| nearer(data, pairs(&JOINS))),
+        Supply::new(|data, _| {
             let leaves = JOINS.iter().filter(|one| one.label == settings::AT_ONCE);
             let cells = leaves.flat_map(|one| {
                 let own = match one.step {
@@ -204,11 +195,7 @@ fn claims_of_joins() -> Vec<Claim> {
                     (format!("{name}, {}", one.step.protocol()), samples)
                 })
             });
-            Finding::each(
-                "Throughput over that with leaves of 2 to 4 s",
-                Bound::Within(0.9, 1.1),
-                cells.collect(),
-            )
+            Measurements::of("Throughput over that with leaves of 2 to 4 s", cells.collect())
         }),
     ]
 }
@@ -231,11 +218,10 @@ fn long(data: &Data) -> Vec<Panel> {
     )]
 }
 
-fn claims_of_length() -> Vec<Claim> {
-    vec![Claim::new("In long runs too E-FLID-DL is nearer to TCP than FLID-DL.", |data, _| {
-        Finding::each(
+fn quantities_of_length() -> Vec<Supply> {
+    vec![Supply::new(|data, _| {
+        Measurements::of(
             "How much further from TCP E-FLID-DL is than FLID-DL, as a difference of logarithms",
-            Bound::Below(0.0),
             further_from_tcp(data, [LONG_E_FLID, LONG_FLID], &[LONG_COUNT]),
         )
     })]
@@ -255,7 +241,7 @@ fn without_marks(data: &Data) -> Vec<Panel> {
     vec![panel("Mean throughput, kbit/s", Along::Count, curves.collect())]
 }
 
-fn claims_without_marks() -> Vec<Claim> {
+fn quantities_without_marks() -> Vec<Supply> {
     let of = |index: usize| {
         move |data: &Data| {
             at_settings(
@@ -267,11 +253,7 @@ fn claims_without_marks() -> Vec<Claim> {
         }
     };
     vec![
-        Claim::new("By the letter of the paper E-FLID-DL without marks starves TCP.", move |data, _| {
-            Finding::each("E-FLID-DL over TCP", Bound::Above(10.0), of(0)(data))
-        }),
-        Claim::new("With the rule for paths without marks TCP keeps a fair share.", move |data, _| {
-            Finding::each("E-FLID-DL over TCP", super::grid::FAIR_RATE, of(1)(data))
-        }),
+        Supply::new(move |data, _| Measurements::of("E-FLID-DL over TCP, by the letter", of(0)(data))),
+        Supply::new(move |data, _| Measurements::of("E-FLID-DL over TCP, with the rule", of(1)(data))),
     ]
 }

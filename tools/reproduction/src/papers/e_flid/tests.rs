@@ -9,9 +9,9 @@ use super::grid::{LOSSES, SESSIONS};
 use super::paper;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
-use crate::frame::finding::Verdict;
-use crate::frame::samples::Samples;
+use crate::frame::report::{Outcome, outcomes};
 use crate::frame::study::Measured;
+use crate::samples::Samples;
 
 /// What sessions get in a made-up world.
 struct World {
@@ -45,7 +45,8 @@ fn made_up(world: &World) -> Data {
         let mut measured = Measured::default();
         for at in if is_over_loss { LOSSES.to_vec() } else { outer } {
             let mut add = |flow: &str, metric, value: f64| {
-                measured.add(&[at], flow, metric, Samples::of([value, value]));
+                let cell = if is_over_loss { vec![at] } else { vec![at, at] };
+                measured.add(&cell, flow, metric, Samples::of([value, value]));
             };
             add("tcp", "throughput_kbps", 1000.0);
             for (number, flow) in SESSIONS.into_iter().enumerate() {
@@ -62,11 +63,8 @@ fn made_up(world: &World) -> Data {
 }
 
 /// The verdicts of a figure's claims.
-fn verdicts(data: &Data, label: Label) -> Vec<Verdict> {
-    let paper = paper();
-    let figure = paper.figures.iter().find(|figure| figure.label == label).unwrap();
-    let panels = (figure.panels)(data);
-    figure.claims.iter().map(|claim| (claim.check)(data, &panels).verdict).collect()
+fn verdicts(data: &Data, label: Label) -> Vec<Outcome> {
+    outcomes(&paper(), data, label)
 }
 
 #[test]
@@ -75,13 +73,13 @@ fn all_holds_in_the_papers_world() {
     let data = made_up(&world);
     for figure in paper().figures {
         let found = verdicts(&data, figure.label);
-        assert!(found.iter().all(|verdict| *verdict == Verdict::Holds), "{}: {found:?}", figure.label);
+        assert!(found.iter().all(|verdict| *verdict == Outcome::Holds), "{}: {found:?}", figure.label);
     }
 }
 
 #[test]
 fn nothing_of_marks_holds_where_they_do_not_help() {
-    use Verdict::{Fails, Holds};
+    use Outcome::{Fails, Holds};
     let world = World { flid: 0.7, e_flid: 0.6, bleached: [0.6, 3.0], left: collapsing };
     let data = made_up(&world);
     for (label, expected) in [
@@ -103,7 +101,7 @@ fn nothing_of_marks_holds_where_they_do_not_help() {
 
 #[test]
 fn a_tcp_that_suffers_shows_too() {
-    use Verdict::{Fails, Holds};
+    use Outcome::{Fails, Holds};
     let world = World { flid: 3.0, e_flid: 1.1, bleached: [100.0, 1.5], left: |_| 1.0 };
     let found = verdicts(&made_up(&world), Label::Figure(2));
     assert_eq!(found, [Fails, Fails, Holds, Holds, Holds]);

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Supply};
 use crate::frame::time_series::TimeSeries;
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, line, panel};
 
@@ -89,18 +88,16 @@ pub(super) fn figure() -> Figure {
         panels: Box::new(|data| {
             SETTINGS.iter().map(|setting| levels(data, *setting)).chain([spread(data)]).collect()
         }),
-        claims: vec![
-            Claim::new("All hosts behind one bottleneck come to one level (section IV-B).", |data, _| {
-                Finding::each(
+        supplies: vec![
+            Supply::new(|data, _| {
+                Measurements::of(
                     "Seconds until all levels are equal for ten slots",
-                    Bound::Below(LATER_S),
                     positions(data, equal_after_s),
                 )
             }),
-            Claim::new("They stay there, or move together.", |data, _| {
-                Finding::each(
+            Supply::new(|data, _| {
+                Measurements::of(
                     "Share of slots after 30 s in which all levels are equal",
-                    Bound::Above(0.95),
                     positions(data, equal_later),
                 )
             }),

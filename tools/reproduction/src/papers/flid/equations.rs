@@ -3,11 +3,10 @@
 use layercast_core::units::Duration;
 use layercast_protocols::flid::{Climb, Goal, Model, SEPARATION, Target, climb, heuristic, separated};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, curve};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, curve};
+use crate::samples::{Placed, Samples};
 
-use super::shapes::{FAIR, at, line, panel};
+use super::shapes::{at, line, panel};
 
 /// The base in packets/s, and the number of layers (examples 2, 5 and 6).
 const BASE: f64 = 3.0;
@@ -72,14 +71,14 @@ pub(super) fn figures() -> Vec<Figure> {
             "The heuristic's mean rate and TCP's",
             "appendix A",
             heuristic,
-            claims_of_the_heuristic(),
+            quantities_of_the_heuristic(),
         ),
         against_tcp(
             Label::Figure(11),
             "The mean rate after hill climbing and TCP's",
             "appendix B",
             climbed,
-            claims_of_climbing(),
+            quantities_of_climbing(),
         ),
         other_factors(),
     ]
@@ -106,31 +105,25 @@ fn memberships() -> Figure {
             ];
             vec![panel("Joins per second, and as many leaves", LOSS, curves).by_factors_across().about(9)]
         }),
-        claims: vec![
-            Claim::new("A slot has at most two joins: four a second.", |_, panels| {
-                extremes(panels, DYNAMIC, "Joins per second", Bound::Within(0.0, 4.0))
-            }),
-            Claim::new("Dynamic layers need more joins than static ones.", |_, panels| {
+        supplies: vec![
+            Supply::new(|_, panels| extremes(panels, DYNAMIC, "Joins per second")),
+            Supply::new(|_, panels| {
                 let (Some(dynamic), Some(fixed)) = (curve(panels, 0, DYNAMIC), curve(panels, 0, STATIC))
                 else {
-                    return Finding::open("Nothing was drawn.");
+                    return Measurements::of("Dynamic over static", Vec::new());
                 };
                 let ratio =
                     |(loss, joins): &(f64, Samples)| at(format!("{loss:.2} %"), joins.over(&fixed.at(*loss)));
-                Finding::each(
-                    "Dynamic over static",
-                    Bound::Above(1.0),
-                    dynamic.points.iter().map(ratio).collect(),
-                )
+                Measurements::of("Dynamic over static", dynamic.points.iter().map(ratio).collect())
             }),
         ],
     }
 }
 
-fn extremes(panels: &[Panel], name: &str, what: &str, bound: Bound) -> Finding {
+fn extremes(panels: &[Panel], name: &str, what: &'static str) -> Measurements {
     let points = curve(panels, 0, name).map_or(&[][..], |curve| &curve.points);
     let position = |(loss, samples): &(f64, Samples)| at(format!("{loss:.2} %"), samples.clone());
-    Finding::each(what, bound, points.iter().map(position).collect())
+    Measurements::of(what, points.iter().map(position).collect())
 }
 
 /// The mean rate with some increase probabilities, compared with TCP's.
@@ -139,7 +132,7 @@ fn against_tcp(
     title: &'static str,
     section: &'static str,
     shares: fn(&Model, &Target) -> Vec<f64>,
-    claims: Vec<Claim>,
+    supplies: Vec<Supply>,
 ) -> Figure {
     Figure {
         label,
@@ -164,7 +157,7 @@ fn against_tcp(
                 panel("Share of slots in which a level may rise", "level", vec![line("share", 1, levels)]),
             ]
         }),
-        claims,
+        supplies,
     }
 }
 
@@ -180,15 +173,13 @@ fn farthest(shares: &[f64], printed: &[f64]) -> Samples {
     Samples::exactly(shares.iter().zip(printed).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max))
 }
 
-fn claims_of_the_heuristic() -> Vec<Claim> {
+fn quantities_of_the_heuristic() -> Vec<Supply> {
     vec![
-        Claim::new("The curves are comparable.", |_, panels| {
-            Finding::each("FLID over TCP", FAIR, over_tcp(panels))
-        }),
-        Claim::new("Example 5 prints these shares.", |_, _| {
+        Supply::new(|_, panels| Measurements::of("FLID over TCP", over_tcp(panels))),
+        Supply::new(|_, _| {
             let shares = heuristic(&model(1.3, 0.5), &Target::new(rtt()));
             let position = at("30 levels", farthest(&shares, &EXAMPLE_5));
-            Finding::each("Largest difference", Bound::Below(0.005), vec![position])
+            Measurements::of("Largest difference", vec![position])
         }),
     ]
 }
@@ -201,21 +192,21 @@ fn errors() -> [f64; 3] {
         .map(|increase_probabilities| goal.error(&model, &increase_probabilities))
 }
 
-fn claims_of_climbing() -> Vec<Claim> {
+fn quantities_of_climbing() -> Vec<Supply> {
     vec![
-        Claim::new("Hill climbing fits better than the heuristic.", |_, _| {
+        Supply::new(|_, _| {
             let [heuristic, climbed, printed] = errors();
             let positions = vec![
                 at("the climbed shares", Samples::exactly(climbed / heuristic)),
                 at("those that example 6 prints", Samples::exactly(printed / heuristic)),
             ];
-            Finding::each("Sum of squared relative errors over the heuristic's", Bound::Below(1.0), positions)
+            Measurements::of("Sum of squared relative errors over the heuristic's", positions)
         }),
-        Claim::new("In particular at low loss rates.", |_, panels| {
+        Supply::new(|_, panels| {
             let (model, target) = (model(1.3, 0.5), Target::new(rtt()));
             let before = heuristic(&model, &target);
             let (Some(flid), Some(tcp)) = (curve(panels, 0, FLID), curve(panels, 0, TCP)) else {
-                return Finding::open("Nothing was drawn.");
+                return Measurements::of("Squared relative errors over the heuristic's", Vec::new());
             };
             let low = flid.points.iter().filter(|(loss, _)| *loss < 0.5);
             let off = |rate: f64, tcp: f64| (rate / tcp - 1.0) * (rate / tcp - 1.0);
@@ -226,15 +217,13 @@ fn claims_of_climbing() -> Vec<Claim> {
                 started += off(model.mean_rate(&before, loss / 100.0), tcp);
             }
             let position = at("0.1 to 0.5 %", Samples::exactly(climbed / started));
-            Finding::each("Squared relative errors over the heuristic's", Bound::Below(1.0), vec![position])
+            Measurements::of("Squared relative errors over the heuristic's", vec![position])
         }),
-        Claim::new("The curves match closely.", |_, panels| {
-            Finding::each("FLID over TCP", Bound::Within(0.8, 1.25), over_tcp(panels))
-        }),
-        Claim::new("Example 6 prints these shares.", |_, _| {
+        Supply::new(|_, panels| Measurements::of("FLID over TCP", over_tcp(panels))),
+        Supply::new(|_, _| {
             let shares = climbed(&model(1.3, 0.5), &Target::new(rtt()));
             let position = at("30 levels", farthest(&shares, &EXAMPLE_6));
-            Finding::each("Largest difference", Bound::Below(0.005), vec![position])
+            Measurements::of("Largest difference", vec![position])
         }),
     ]
 }
@@ -263,24 +252,27 @@ fn other_factors() -> Figure {
                     .by_factors_across(),
             ]
         }),
-        claims: vec![
-            Claim::new(
-                "Results are similar if a slot is at most 20 nominal round-trip times.",
-                |_, panels| ends(panels, |ratio| (5.0..=20.0).contains(&ratio), Bound::Below(0.5)),
-            ),
-            Claim::new("And not beyond.", |_, panels| ends(panels, |ratio| ratio > 20.0, Bound::Above(0.5))),
+        supplies: vec![
+            Supply::new(|_, panels| {
+                ends(panels, "Root mean square relative error, at most 20 round-trip times", |ratio| {
+                    (5.0..=20.0).contains(&ratio)
+                })
+            }),
+            Supply::new(|_, panels| {
+                ends(panels, "Root mean square relative error, beyond", |ratio| ratio > 20.0)
+            }),
         ],
     }
 }
 
 /// The errors at some ratios.
-fn ends(panels: &[Panel], wanted: fn(f64) -> bool, bound: Bound) -> Finding {
+fn ends(panels: &[Panel], name: &'static str, wanted: fn(f64) -> bool) -> Measurements {
     let curves = panels.first().into_iter().flat_map(|panel| &panel.curves);
     let positions = curves.flat_map(|curve| {
         let points = curve.points.iter().filter(move |(ratio, _)| wanted(*ratio));
         points.map(|(ratio, error)| at(format!("{}, ratio {ratio}", curve.name), error.clone()))
     });
-    Finding::each("Root mean square relative error", bound, positions.collect())
+    Measurements::of(name, positions.collect())
 }
 
 #[cfg(test)]

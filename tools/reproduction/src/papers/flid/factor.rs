@@ -3,19 +3,16 @@
 use layercast_core::units::Duration;
 use layercast_protocols::flid::Target;
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
 use crate::frame::study::Measured;
 use crate::frame::time_series::Points;
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, dots, line, panel};
 use super::studies::{FACTORS, SHOWN, SLOTS_S};
 
 /// The bottleneck in kbit/s.
 const LINK_KBPS: f64 = 10_000.0;
-/// The least ratio of packets lost at factor 2.0: 2.5 in one run of the paper, with a margin for chance.
-pub(super) const LEAST_RATIO: f64 = 1.8;
 const PACKET_KBIT: f64 = 8.0;
 
 /// A cell with the session `flid`.
@@ -86,44 +83,28 @@ fn choice() -> Figure {
                 panel("Slots with loss in 50 s", ACROSS, vec![curve("FLID-DL", 1, &falls)]),
             ]
         }),
-        claims: vec![
-            used_claim(SHOWN[0], "Factor 1.3 uses 85 % of the link.", Bound::Within(80.0, 90.0)),
-            used_claim(SHOWN[1], "Factor 2.0 uses 59 % of the link.", Bound::Within(50.0, 68.0)),
-            event_claim(SHOWN[0], "Factor 1.3 loses 47 packets a loss event.", Bound::Within(30.0, 70.0)),
-            event_claim(SHOWN[1], "Factor 2.0 loses 17 packets a loss event.", Bound::Within(11.0, 25.0)),
-            Claim::new("Factor 2.0 loses 2.5 times as many packets over the 50 s.", |data, _| {
+        supplies: vec![
+            Supply::new(|data, _| Measurements::of("Use of the link in %", at_both(data, used))),
+            Supply::new(|data, _| {
+                Measurements::of("Packets lost for each loss event caused", at_both(data, lost_per_event))
+            }),
+            Supply::new(|data, _| {
                 let [little, much] = SHOWN.map(|factor| lost(&cell(data, factor)));
                 let position = at("c = 2.0 over c = 1.3", much.over(&little));
-                Finding::each("Packets lost", Bound::Above(LEAST_RATIO), vec![position])
+                Measurements::of("Packets lost, c = 2.0 over c = 1.3", vec![position])
             }),
-            Claim::new("Large jumps of the rate cause more frequent loss.", |data, _| {
+            Supply::new(|data, _| {
                 let [seldom, often] = SHOWN.map(|factor| falls(&cell(data, factor)));
                 let position = at("c = 2.0 over c = 1.3", often.over(&seldom));
-                Finding::each("Slots with loss", Bound::Above(1.0), vec![position])
+                Measurements::of("Slots with loss, c = 2.0 over c = 1.3", vec![position])
             }),
         ],
     }
 }
 
-fn used_claim(factor: f64, says: &'static str, bound: Bound) -> Claim {
-    Claim::new(says, move |data, _| {
-        let position = at(format!("c = {factor:.1}"), used(&cell(data, factor)));
-        Finding::each("Use of the link in %", bound, vec![position])
-    })
-}
-
-fn event_claim(factor: f64, says: &'static str, bound: Bound) -> Claim {
-    Claim::new(says, move |data, _| {
-        let cell = cell(data, factor);
-        let name = || format!("c = {factor:.1}");
-        let by_slot = lost(&cell).over(&falls(&cell));
-        Finding::each(
-            "Packets lost for each loss event caused",
-            bound,
-            vec![at(name(), lost_per_event(&cell))],
-        )
-        .because(&format!("Per slot with loss it is {}.", crate::frame::samples::format_samples(&by_slot)))
-    })
+/// A number at both factors that the paper shows.
+fn at_both(data: &Data, value: fn(&Cell<'_>) -> Samples) -> Vec<Placed> {
+    SHOWN.map(|factor| at(format!("c = {factor:.1}"), value(&cell(data, factor)))).to_vec()
 }
 
 /// What was dropped in each bin of 250 ms.
@@ -161,23 +142,16 @@ fn time_series() -> Figure {
         section: "V-A",
         kind: Kind::Sweep,
         panels: Box::new(|data| SHOWN.iter().flat_map(|&factor| course_panels(data, factor)).collect()),
-        claims: vec![
-            Claim::new(
-                "An interval with loss has 47 lost packets at 1.3 and 17 at 2.0: fewer.",
-                |data, _| {
-                    let [one, other] = SHOWN.map(|factor| of_each(data, factor, &per_bin));
-                    let position: Placed = at("c = 2.0 over c = 1.3", other.over(&one));
-                    Finding::each(
-                        "Packets lost in an interval of 250 ms with loss",
-                        Bound::Below(1.0),
-                        vec![position],
-                    )
-                },
-            ),
-            Claim::new("There are more intervals with loss at 2.0.", |data, _| {
+        supplies: vec![
+            Supply::new(|data, _| {
+                let [one, other] = SHOWN.map(|factor| of_each(data, factor, &per_bin));
+                let position: Placed = at("c = 2.0 over c = 1.3", other.over(&one));
+                Measurements::of("Packets lost in an interval of 250 ms with loss", vec![position])
+            }),
+            Supply::new(|data, _| {
                 let [one, other] = SHOWN.map(|factor| of_each(data, factor, &|drops| Some(bins(drops))));
                 let position = at("c = 2.0 over c = 1.3", other.over(&one));
-                Finding::each("Intervals of 250 ms with loss", Bound::Above(1.0), vec![position])
+                Measurements::of("Intervals of 250 ms with loss", vec![position])
             }),
         ],
     }
@@ -224,25 +198,15 @@ fn slots() -> Figure {
                     .by_factors_across(),
             ]
         }),
-        claims: vec![
-            Claim::new(
-                "Longer slots get less: a slot of twice the length holds a loss more often.",
-                |data, _| {
-                    let position = |pair: &[f64]| -> Placed {
-                        at(format!("{} s", pair[1]), slot_cell(data, pair[1]).over(&slot_cell(data, pair[0])))
-                    };
-                    let positions = SLOTS_S[4..].windows(2).map(position).collect();
-                    Finding::each(
-                        "Throughput over that with the next shorter slot",
-                        Bound::Below(1.0),
-                        positions,
-                    )
-                },
-            ),
-            Claim::new("Five nominal round-trip times leave a reasonable rate.", |data, _| {
+        supplies: vec![
+            Supply::new(|data, _| {
+                let position = |&slot_s: &f64| at(format!("{slot_s} s"), slot_cell(data, slot_s));
+                Measurements::of("Throughput over the slot", SLOTS_S[4..].iter().map(position).collect())
+            }),
+            Supply::new(|data, _| {
                 let target = Target::new(Duration::from_ms(100)).rate(0.04) * PACKET_KBIT;
                 let position = at("0.5 s", slot_cell(data, 0.5).times(1.0 / target));
-                Finding::each("Throughput over TCP's by equation 1", Bound::Within(0.5, 2.0), vec![position])
+                Measurements::of("Throughput over TCP's by equation 1", vec![position])
             }),
         ],
     }

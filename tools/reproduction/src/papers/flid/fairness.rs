@@ -1,10 +1,9 @@
 //! Section V-E: as many FLID-DL sessions as TCP (figure 9).
 
-use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Panel, Supply};
+use crate::samples::{Placed, Samples};
 
-use super::shapes::{FAIR, at, dots, panel};
+use super::shapes::{at, dots, panel};
 use super::studies::{FLOWS, QUEUES};
 
 /// The share of each flow in kbit/s: n of both kinds share 0.5 n Mbit/s.
@@ -59,47 +58,44 @@ fn extreme(all: &[Samples], choose: fn(f64, f64) -> f64) -> Samples {
 }
 
 pub(super) fn figures() -> Vec<Figure> {
-    let figure = |label, title, queue: u32, claims: Vec<Claim>| Figure {
+    let figure = |label, title, queue: u32, supplies: Vec<Supply>| Figure {
         label: Label::Other(label),
         title,
         section: "V-E",
         kind: Kind::Sweep,
         panels: Box::new(move |data| panels(data, queue)),
-        claims,
+        supplies,
     };
     let [short, long] = QUEUES;
-    let mut of_long = claims(long);
-    of_long.push(Claim::new("The longer queue helps TCP.", move |data, _| {
+    let mut of_long = quantities(long);
+    of_long.push(Supply::new(move |data, _| {
         let position = |&pairs: &u32| -> Placed {
             let [short, long] = QUEUES.map(|queue| Cell { data, queue, pairs }.ratio());
             at(format!("n = {pairs}"), long.over(&short))
         };
         let positions = FLOWS[1..].iter().map(position).collect();
-        Finding::each("FLID-DL over TCP, 25n over 7n packets", Bound::Below(1.0), positions)
+        Measurements::of("FLID-DL over TCP, 25n over 7n packets", positions)
     }));
     vec![
-        figure("Figure 9a", "FLID-DL sharing with TCP, 7n packets of queue", short, claims(short)),
+        figure("Figure 9a", "FLID-DL sharing with TCP, 7n packets of queue", short, quantities(short)),
         figure("Figure 9b", "FLID-DL sharing with TCP, 25n packets of queue", long, of_long),
     ]
 }
 
-fn claims(queue: u32) -> Vec<Claim> {
+fn quantities(queue: u32) -> Vec<Supply> {
     vec![
-        Claim::new(
-            "FLID-DL coexists with TCP: their rates are within a factor of two (abstract).",
-            move |data, _| {
-                let position = |&pairs: &u32| at(format!("n = {pairs}"), Cell { data, queue, pairs }.ratio());
-                Finding::each("FLID-DL over TCP", FAIR, FLOWS[1..].iter().map(position).collect())
-            },
-        ),
-        Claim::new("It coexists with other FLID-DL sessions (abstract).", move |data, _| {
+        Supply::new(move |data, _| {
+            let position = |&pairs: &u32| at(format!("n = {pairs}"), Cell { data, queue, pairs }.ratio());
+            Measurements::of("FLID-DL over TCP", FLOWS[1..].iter().map(position).collect())
+        }),
+        Supply::new(move |data, _| {
             let position = |&pairs: &u32| -> Placed {
                 let all = Cell { data, queue, pairs }.sessions("throughput_kbps");
                 let least = extreme(&all, f64::min).over(&Samples::average(&all));
                 at(format!("n = {pairs}"), least)
             };
             let positions = FLOWS[1..].iter().map(position).collect();
-            Finding::each("The slowest session over the mean of them", Bound::Above(0.5), positions)
+            Measurements::of("The slowest session over the mean of them", positions)
         }),
     ]
 }

@@ -2,13 +2,12 @@
 
 use layercast_protocols::flid::{Target, heuristic};
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Style, curve};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Style, Supply, curve};
 use crate::frame::scale::tick_label;
+use crate::samples::{Placed, Samples};
 
 use super::equations::{model, rtt};
-use super::shapes::{FAIR, NEAR, at, dots, panel};
+use super::shapes::{at, dots, panel};
 use super::studies::{DELAYS_MS, LOSSES, TREE_LINKS, TREE_LOSSES};
 
 const PACKET_KBIT: f64 = 8.0;
@@ -50,18 +49,18 @@ fn tree() -> Figure {
             });
             panels.to_vec()
         }),
-        claims: vec![
-            Claim::new("Receivers with the same losses get the same, wherever they are.", |data, _| {
+        supplies: vec![
+            Supply::new(|data, _| {
                 let positions = TREE_LOSSES.iter().flat_map(|&loss| {
-                    TREE_LINKS.iter().enumerate().map(move |(link, name)| {
+                    TREE_LINKS.iter().enumerate().skip(1).map(move |(link, name)| {
                         let one = in_tree(data, link, loss, "flid@R1");
                         let trunk = in_tree(data, 0, loss, "flid@R1");
                         at(format!("{name}, {}", percent(loss)), one.over(&trunk))
                     })
                 });
-                Finding::each("R1 over R1 with the loss on the trunk", NEAR, positions.collect())
+                Measurements::of("R1 over R1 with the loss on the trunk", positions.collect())
             }),
-            Claim::new("Receivers without loss are not slowed by others' losses (section IV).", |data, _| {
+            Supply::new(|data, _| {
                 let others = |loss: f64| -> Vec<Placed> {
                     let position = |(link, host): (usize, u32)| {
                         let clean = in_tree(data, link, loss, &format!("flid@R{host}"));
@@ -74,14 +73,14 @@ fn tree() -> Figure {
                     [(1, 5), (2, 2), (2, 16)].map(position).to_vec()
                 };
                 let positions = TREE_LOSSES.into_iter().flat_map(others).collect();
-                Finding::each("Over R1, which loses", Bound::Above(3.0), positions)
+                Measurements::of("A receiver without loss over R1, which loses", positions)
             }),
-            Claim::new("A receiver with random loss gets about what TCP gets (section IV-C).", |data, _| {
+            Supply::new(|data, _| {
                 let position = |&loss: &f64| {
                     let [flid, tcp] = ["flid@R1", "tcp"].map(|name| in_tree(data, 0, loss, name));
                     at(percent(loss), flid.over(&tcp))
                 };
-                Finding::each("FLID-DL over TCP", FAIR, TREE_LOSSES.iter().map(position).collect())
+                Measurements::of("FLID-DL over TCP", TREE_LOSSES.iter().map(position).collect())
             }),
         ],
     }
@@ -112,27 +111,24 @@ fn delays() -> Figure {
             });
             panels.to_vec()
         }),
-        claims: vec![
-            Claim::new(
-                "Throughput depends little on the delay as long as a join takes less than a slot.",
-                |data, _| {
-                    let positions = TREE_LOSSES.into_iter().flat_map(|loss| {
-                        [50, 100, 200].map(|delay| {
-                            let ratio = at_delay(data, 0, loss, delay).over(&at_delay(data, 0, loss, 10));
-                            at(format!("{delay} ms, {}", percent(loss)), ratio)
-                        })
-                    });
-                    Finding::each("Over the throughput at 10 ms", NEAR, positions.collect())
-                },
-            ),
-            Claim::new("Receivers further than a slot away get less, and not nothing.", |data, _| {
+        supplies: vec![
+            Supply::new(|data, _| {
+                let positions = TREE_LOSSES.into_iter().flat_map(|loss| {
+                    [50, 100, 200].map(|delay| {
+                        let ratio = at_delay(data, 0, loss, delay).over(&at_delay(data, 0, loss, 10));
+                        at(format!("{delay} ms, {}", percent(loss)), ratio)
+                    })
+                });
+                Measurements::of("Throughput over that at 10 ms, up to 200 ms", positions.collect())
+            }),
+            Supply::new(|data, _| {
                 let positions = TREE_LOSSES.into_iter().flat_map(|loss| {
                     [600, 1000].map(|delay| {
                         let ratio = at_delay(data, 0, loss, delay).over(&at_delay(data, 0, loss, 10));
                         at(format!("{delay} ms, {}", percent(loss)), ratio)
                     })
                 });
-                Finding::each("Over the throughput at 10 ms", Bound::Within(0.3, 1.0), positions.collect())
+                Measurements::of("Throughput over that at 10 ms, beyond a slot", positions.collect())
             }),
         ],
     }
@@ -163,15 +159,14 @@ fn chain() -> Figure {
                     .by_factors_up(),
             ]
         }),
-        claims: vec![Claim::new("The chain gives the mean rate.", |_, panels| {
+        supplies: vec![Supply::new(|_, panels| {
             let (Some(found), Some(chain)) = (curve(panels, 0, SIMULATED), curve(panels, 0, CHAIN)) else {
-                return Finding::open("Nothing was drawn.");
+                return Measurements::of("Simulated over the chain's", Vec::new());
             };
             let position = |(loss, rate): &(f64, Samples)| {
                 at(format!("{} %", tick_label(*loss)), rate.times(1.0 / chain.at(*loss).mean()))
             };
-            Finding::each("Simulated over the chain's", NEAR, found.points.iter().map(position).collect())
-                .because("Losses at the ends of a channel's life do not show, which raises the rate where slots have few packets.")
+            Measurements::of("Simulated over the chain's", found.points.iter().map(position).collect())
         })],
     }
 }

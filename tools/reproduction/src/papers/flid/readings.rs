@@ -1,9 +1,9 @@
 //! What the paper leaves open in section V-A, one reading after the other.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
-use crate::frame::finding::{Bound, Finding, Placed};
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
+use crate::samples::Placed;
 
-use super::factor::{Cell, LEAST_RATIO, falls, lost, lost_per_event, used};
+use super::factor::{Cell, falls, lost, lost_per_event, used};
 use super::open_points::{EXAMPLE_6_OUTER, READINGS};
 use super::shapes::{at, panel};
 use super::studies::SHOWN;
@@ -21,24 +21,17 @@ pub(super) fn figures() -> Vec<Figure> {
             section: "V-A",
             kind: Kind::Sweep,
             panels: Box::new(|data| panels(data, &named()[..LEAVES])),
-            claims: vec![
-                Claim::new(
-                    "What is lost does not depend on leaves within their bound (sections I and III-B).",
-                    |data, _| {
-                        let base = |factor| lost(&cell(data, 0, factor));
-                        let positions = [1u32, 2, 3, 4].into_iter().flat_map(|outer| {
-                            SHOWN.map(|factor| {
-                                let name = format!("{}, c = {factor}", READINGS[outer as usize].name);
-                                at(name, lost(&cell(data, outer, factor)).over(&base(factor)))
-                            })
-                        });
-                        Finding::each(
-                            "Packets lost, over those with leaves of 2 to 4 s",
-                            Bound::Within(0.95, 1.05),
-                            positions.collect(),
-                        )
-                    },
-                ),
+            supplies: vec![
+                Supply::new(|data, _| {
+                    let base = |factor| lost(&cell(data, 0, factor));
+                    let positions = [1u32, 2, 3, 4].into_iter().flat_map(|outer| {
+                        SHOWN.map(|factor| {
+                            let name = format!("{}, c = {factor}", READINGS[outer as usize].name);
+                            at(name, lost(&cell(data, outer, factor)).over(&base(factor)))
+                        })
+                    });
+                    Measurements::of("Packets lost, over those with leaves of 2 to 4 s", positions.collect())
+                }),
                 ratio_claim(&[0, 1, 2, 3, 4, 5]),
             ],
         },
@@ -48,7 +41,7 @@ pub(super) fn figures() -> Vec<Figure> {
             section: "V-A",
             kind: Kind::Sweep,
             panels: Box::new(|data| panels(data, &named()[LEAVES..])),
-            claims: vec![ratio_claim(&[6, 7, 8, 9, 10, 11, 12, 13, 14])],
+            supplies: vec![ratio_claim(&[6, 7, 8, 9, 10, 11, 12, 13, 14])],
         },
     ]
 }
@@ -66,7 +59,7 @@ fn cell(data: &Data, outer: u32, factor: f64) -> Cell<'_> {
 
 fn panels(data: &Data, readings: &[(u32, &str)]) -> Vec<Panel> {
     let of = readings.len();
-    let curves = |value: &dyn Fn(Cell<'_>) -> crate::frame::samples::Samples| -> Vec<Curve> {
+    let curves = |value: &dyn Fn(Cell<'_>) -> crate::samples::Samples| -> Vec<Curve> {
         let curve = |(index, (outer, name)): (usize, &(u32, &str))| Curve {
             name: (*name).to_owned(),
             look: Style::Family { index, of },
@@ -98,16 +91,12 @@ fn panels(data: &Data, readings: &[(u32, &str)]) -> Vec<Panel> {
 }
 
 /// What the paper says of the factors' totals, at each of these readings.
-fn ratio_claim(outers: &'static [u32]) -> Claim {
-    Claim::new("Over the 50 s factor 2.0 loses 2.5 times as many packets as factor 1.3.", move |data, _| {
+fn ratio_claim(outers: &'static [u32]) -> Supply {
+    Supply::new(move |data, _| {
         let position = |&outer: &u32| -> Placed {
             let [little, much] = SHOWN.map(|factor| lost(&cell(data, outer, factor)));
             at(READINGS[outer as usize].name, much.over(&little))
         };
-        Finding::each(
-            "Packets lost at 2.0 over 1.3",
-            Bound::Above(LEAST_RATIO),
-            outers.iter().map(position).collect(),
-        )
+        Measurements::of("Packets lost at 2.0 over 1.3", outers.iter().map(position).collect())
     })
 }

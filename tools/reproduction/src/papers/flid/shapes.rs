@@ -1,9 +1,8 @@
 //! Panels of this paper, with little said.
 
 use crate::frame::figure::{Curve, Panel, Style, Table};
-use crate::frame::finding::{Bound, Placed};
-use crate::frame::samples::Samples;
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// A curve with a dot at each point.
 pub(super) fn dots(name: &str, hue: usize, points: impl IntoIterator<Item = (f64, Samples)>) -> Curve {
@@ -43,11 +42,6 @@ impl Panel {
         Panel { table: Table::About(count), ..self }
     }
 }
-
-/// What is near: within a factor of 1.25.
-pub(super) const NEAR: Bound = Bound::Within(0.8, 1.25);
-/// What is fair, as TCP-friendliness is commonly judged: within a factor of two.
-pub(super) const FAIR: Bound = Bound::Within(0.5, 2.0);
 
 /// A number at a position.
 pub(super) fn at(name: impl ToString, samples: Samples) -> Placed {

@@ -6,9 +6,8 @@ use layercast_core::units::{Duration, Rate};
 use layercast_kit::dynamic::{ChannelRotation, silent_slots};
 use layercast_protocols::flid::{ReverseCounter, signal};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Style, curve};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Style, Supply, curve};
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, panel};
 
@@ -43,8 +42,6 @@ fn difference(pairs: impl IntoIterator<Item = (f64, f64)>) -> Vec<Placed> {
     vec![at("all of them", Samples::exactly(largest))]
 }
 
-const EXACT: Bound = Bound::Below(1e-9);
-
 fn wheel() -> Figure {
     Figure {
         label: Label::Figure(1),
@@ -58,28 +55,28 @@ fn wheel() -> Figure {
             });
             vec![panel("Rate", "slot", curves.to_vec())]
         }),
-        claims: vec![
-            Claim::new("With slots of 1 s and leaves of 1.5 s three silent slots are needed.", |_, _| {
-                Finding::each("Off by", EXACT, difference([(f64::from(silent()), 3.0)]))
+        supplies: vec![
+            Supply::new(|_, _| {
+                Measurements::of("Silent slots, off by", difference([(f64::from(silent()), 3.0)]))
             }),
-            Claim::new(
-                "A layer begins at the highest rate, falls by one layer in each slot, and is silent for three slots.",
-                |_, _| {
-                    let expected = [4.0, 3.0, 2.0, 1.0, 0.0, 0.0, 0.0];
-                    // d_0 begins at the base in slot 0 or wherever its turn is; it is looked at from its highest rate on.
-                    let begins = (0..SLOTS).find(|&slot| rate(0, slot) == 4.0).unwrap_or(SLOTS);
-                    let found =
-                        expected.iter().zip(begins..).map(|(rate_then, slot)| (*rate_then, rate(0, slot)));
-                    Finding::each("Off by", EXACT, difference(found))
-                },
-            ),
-            Claim::new("The next layer does the same one slot later.", |_, panels| {
+            Supply::new(|_, _| {
+                let expected = [4.0, 3.0, 2.0, 1.0, 0.0, 0.0, 0.0];
+                // d_0 begins at the base in slot 0 or wherever its turn is; it is looked at from its highest rate on.
+                let begins = (0..SLOTS).find(|&slot| rate(0, slot) == 4.0).unwrap_or(SLOTS);
+                let found =
+                    expected.iter().zip(begins..).map(|(rate_then, slot)| (*rate_then, rate(0, slot)));
+                Measurements::of("Rates of the first layer, off by", difference(found))
+            }),
+            Supply::new(|_, panels| {
                 let (Some(first), Some(second)) = (curve(panels, 0, "d_0"), curve(panels, 0, "d_1")) else {
-                    return Finding::open("Nothing was drawn.");
+                    return Measurements::of("Rates of the next layer, off by", Vec::new());
                 };
                 let later =
                     first.points.iter().map(|(slot, rate)| (rate.mean(), second.at(slot + 1.0).mean()));
-                Finding::each("Off by", EXACT, difference(later.take(SLOTS as usize - 1)))
+                Measurements::of(
+                    "Rates of the next layer, off by",
+                    difference(later.take(SLOTS as usize - 1)),
+                )
             }),
         ],
     }
@@ -112,20 +109,13 @@ fn structures() -> Figure {
             let curves = tables().into_iter().enumerate().map(curve).collect();
             vec![panel("Cumulative rate in kbit/s", "level", curves).by_factors_up()]
         }),
-        claims: vec![Claim::new(
-            "The top rates are 400 kbit/s, 4.2 Mbit/s, 10 Gbit/s and 2.9 Mbit/s.",
-            move |_, _| {
-                let position = |(name, table, says): (&str, Result<LayerTable, _>, f64)| {
-                    let table: Option<LayerTable> = table.ok();
-                    at(name, Samples(vec![table.map(|table| table.top_rate().as_kbps() / says)]))
-                };
-                Finding::each(
-                    "Top rate over that of the paper",
-                    Bound::Within(0.95, 1.05),
-                    tables().into_iter().map(position).collect(),
-                )
-            },
-        )],
+        supplies: vec![Supply::new(move |_, _| {
+            let position = |(name, table, says): (&str, Result<LayerTable, _>, f64)| {
+                let table: Option<LayerTable> = table.ok();
+                at(name, Samples(vec![table.map(|table| table.top_rate().as_kbps() / says)]))
+            };
+            Measurements::of("Top rate over that of the paper", tables().into_iter().map(position).collect())
+        })],
     }
 }
 
@@ -154,18 +144,18 @@ fn table() -> Figure {
                 panel("Increase signal", "slot", vec![Curve::exact(SIGNAL, Style::Dots(2), signals)]),
             ]
         }),
-        claims: vec![
-            Claim::new("The counter has these values.", |_, _| {
+        supplies: vec![
+            Supply::new(|_, _| {
                 let pairs = TABLE.iter().enumerate().map(|(slot, (value, _))| (counted(slot), *value));
-                Finding::each("Off by", EXACT, difference(pairs))
+                Measurements::of("Counter, off by", difference(pairs))
             }),
-            Claim::new("The signals are these.", |_, _| {
+            Supply::new(|_, _| {
                 let pairs = TABLE.iter().enumerate().map(|(slot, (_, name))| (named(slot), f64::from(*name)));
-                Finding::each("Off by", EXACT, difference(pairs))
+                Measurements::of("Signals, off by", difference(pairs))
             }),
-            Claim::new("010011 backwards is 0.78125 (example 3).", |_, _| {
+            Supply::new(|_, _| {
                 let value = ReverseCounter::new(0b01_0011, 6).value();
-                Finding::each("Off by", EXACT, difference([(value, 0.781_25)]))
+                Measurements::of("Example 3, off by", difference([(value, 0.781_25)]))
             }),
         ],
     }

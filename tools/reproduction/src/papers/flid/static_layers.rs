@@ -1,9 +1,8 @@
 //! Section V-B: static against dynamic layers (figure 7).
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply};
 use crate::frame::time_series::Points;
+use crate::samples::{Placed, Samples};
 
 use super::shapes::{at, dots, line, panel};
 use super::studies::{LEAVES, flow_set};
@@ -34,8 +33,8 @@ pub(super) fn figure() -> Figure {
         section: "V-B",
         kind: Kind::Sweep,
         panels: Box::new(panels),
-        claims: vec![
-            Claim::new("Slow leaves do not make dynamic layers worse (sections I and III-B).", |data, _| {
+        supplies: vec![
+            Supply::new(|data, _| {
                 let over = |leave| {
                     of(data, flow_set::DYNAMIC, leave, "throughput_kbps").over(&of(
                         data,
@@ -44,9 +43,9 @@ pub(super) fn figure() -> Figure {
                         "throughput_kbps",
                     ))
                 };
-                Finding::each("Throughput over that without latency", Bound::Within(0.9, 1.1), leaves(over))
+                Measurements::of("Dynamic layers' throughput over that without latency", leaves(over))
             }),
-            Claim::new("With static layers they cost throughput (section III).", |data, _| {
+            Supply::new(|data, _| {
                 let over = |leave| {
                     of(data, flow_set::STATIC, leave, "throughput_kbps").over(&of(
                         data,
@@ -55,9 +54,9 @@ pub(super) fn figure() -> Figure {
                         "throughput_kbps",
                     ))
                 };
-                Finding::each("Throughput over that without latency", Bound::Below(1.0), leaves(over))
+                Measurements::of("Static layers' throughput over that without latency", leaves(over))
             }),
-            Claim::new("With static layers they cost packets (section III).", |data, _| {
+            Supply::new(|data, _| {
                 let over = |leave| {
                     of(data, flow_set::STATIC, leave, "loss_rate").over(&of(
                         data,
@@ -66,53 +65,38 @@ pub(super) fn figure() -> Figure {
                         "loss_rate",
                     ))
                 };
-                Finding::each("Loss rate over that without latency", Bound::Above(1.0), leaves(over))
+                Measurements::of("Static layers' loss rate over that without latency", leaves(over))
             }),
-            Claim::new("With leaves of 2 to 4 s dynamic layers get more than static ones.", |data, _| {
+            Supply::new(|data, _| {
                 let ratio = of(data, flow_set::DYNAMIC, 3, "throughput_kbps").over(&of(
                     data,
                     flow_set::STATIC,
                     3,
                     "throughput_kbps",
                 ));
-                Finding::each(
-                    "Throughput, dynamic over static",
-                    Bound::Above(1.0),
-                    vec![at("2 to 4 s", ratio)],
-                )
+                Measurements::of("Throughput, dynamic over static", vec![at("2 to 4 s", ratio)])
             }),
-            Claim::new("And they lose less.", |data, _| {
+            Supply::new(|data, _| {
                 let ratio = of(data, flow_set::DYNAMIC, 3, "loss_rate").over(&of(
                     data,
                     flow_set::STATIC,
                     3,
                     "loss_rate",
                 ));
-                Finding::each(
-                    "Loss rate, dynamic over static",
-                    Bound::Below(1.0),
-                    vec![at("2 to 4 s", ratio)],
-                )
+                Measurements::of("Loss rate, dynamic over static", vec![at("2 to 4 s", ratio)])
             }),
-            Claim::new(
-                "Static layers' slow leaves hurt flows that react sooner: TCP loses more (section III).",
-                |data, _| {
-                    let ratio = |leave| {
-                        tcp(data, flow_set::STATIC_TCP, leave, "loss_rate").over(&tcp(
-                            data,
-                            flow_set::STATIC_TCP,
-                            0,
-                            "loss_rate",
-                        ))
-                    };
-                    Finding::each(
-                        "TCP's loss rate over that without latency",
-                        Bound::Above(1.0),
-                        leaves(ratio),
-                    )
-                },
-            ),
-            Claim::new("A leave must be done before its channel sends again (section III-C).", |data, _| {
+            Supply::new(|data, _| {
+                let ratio = |leave| {
+                    tcp(data, flow_set::STATIC_TCP, leave, "loss_rate").over(&tcp(
+                        data,
+                        flow_set::STATIC_TCP,
+                        0,
+                        "loss_rate",
+                    ))
+                };
+                Measurements::of("TCP's loss rate over that without latency", leaves(ratio))
+            }),
+            Supply::new(|data, _| {
                 let ratio = of(data, flow_set::TIGHT, 5, "throughput_kbps").over(&of(
                     data,
                     flow_set::DYNAMIC,
@@ -120,11 +104,7 @@ pub(super) fn figure() -> Figure {
                     "throughput_kbps",
                 ));
                 let position = at("leaves of 9 s", ratio);
-                Finding::each(
-                    "Throughput with a bound of 4 s over that with 9 s",
-                    Bound::Below(0.5),
-                    vec![position],
-                )
+                Measurements::of("Throughput with a bound of 4 s over that with 9 s", vec![position])
             }),
         ],
     }

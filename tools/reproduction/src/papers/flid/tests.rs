@@ -8,19 +8,16 @@ use super::paper;
 use super::studies::{FACTORS, FLOWS, LEAVES, QUEUES, flow_set};
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
-use crate::frame::finding::Verdict;
-use crate::frame::samples::Samples;
+use crate::frame::report::{Outcome, outcomes};
 use crate::frame::study::Measured;
+use crate::samples::Samples;
 
 fn data(name: &'static str, measured: Measured) -> Data {
     Data { effort: Effort::Quick, studies: BTreeMap::from([(name, measured)]) }
 }
 
-fn verdicts(data: &Data, label: Label) -> Vec<Verdict> {
-    let paper = paper();
-    let figure = paper.figures.iter().find(|figure| figure.label == label).unwrap();
-    let panels = (figure.panels)(data);
-    figure.claims.iter().map(|claim| (claim.check)(data, &panels).verdict).collect()
+fn verdicts(data: &Data, label: Label) -> Vec<Outcome> {
+    outcomes(&paper(), data, label)
 }
 
 fn twice(value: f64) -> Samples {
@@ -44,7 +41,7 @@ fn factors(used: [f64; 2], lost: [f64; 2], slots: [f64; 2]) -> Data {
 
 #[test]
 fn the_papers_own_numbers_hold() {
-    use Verdict::{Fails, Holds};
+    use Outcome::{Fails, Holds};
     // 2 events of 47 packets at 1.3 and 14 of 17 at 2.0.
     let paper = factors([85.0, 59.0], [94.0, 238.0], [2.0, 14.0]);
     assert_eq!(verdicts(&paper, Label::Figure(4)), [Holds; 6]);
@@ -73,7 +70,7 @@ fn four(dynamic: fn(usize) -> f64, fixed: fn(usize) -> f64) -> Data {
 
 #[test]
 fn slow_leaves_are_reported_by_what_they_cost() {
-    use Verdict::{Fails, Holds};
+    use Outcome::{Fails, Holds};
     let slower = |leave: usize| 500.0 - 40.0 * leave as f64;
     assert_eq!(verdicts(&four(|_| 500.0, slower), Label::Figure(7)), [Holds; 7]);
     let turned = verdicts(&four(slower, |_| 500.0), Label::Figure(7));
@@ -99,7 +96,7 @@ fn sharing_with_tcp(flid: f64, first: f64) -> Data {
 
 #[test]
 fn fairness_is_within_a_factor_of_two() {
-    use Verdict::{Fails, Holds};
+    use Outcome::{Fails, Holds};
     assert_eq!(verdicts(&sharing_with_tcp(250.0, 0.9), Label::Other("Figure 9a")), [Holds, Holds]);
     assert_eq!(verdicts(&sharing_with_tcp(900.0, 0.1), Label::Other("Figure 9a")), [Fails, Fails]);
     assert_eq!(verdicts(&sharing_with_tcp(500.0, 0.9), Label::Other("Figure 9b")), [Holds, Holds, Holds]);
@@ -110,6 +107,6 @@ fn what_was_not_run_is_not_reported() {
     let nothing = Data { effort: Effort::Quick, studies: BTreeMap::new() };
     for label in [Label::Figure(5), Label::Figure(8), Label::Other("V-A, slots"), Label::Other("V-D, delays")]
     {
-        assert!(verdicts(&nothing, label).iter().all(|verdict| *verdict == Verdict::Open), "{label}");
+        assert!(verdicts(&nothing, label).iter().all(|verdict| *verdict == Outcome::Open), "{label}");
     }
 }

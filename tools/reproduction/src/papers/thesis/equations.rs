@@ -2,10 +2,9 @@
 
 use layercast_kit::estimator::LossIntervals;
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table, curve};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// The loss probabilities of figure 3; the thesis does not state them.
 const LOSSES: [f64; 4] = [0.001, 0.01, 0.03, 0.1];
@@ -59,23 +58,18 @@ fn loss_probabilities() -> Figure {
         section: "4.2.3",
         kind: Kind::Analytic,
         panels: Box::new(panels),
-        claims: vec![
-            Claim::new(
-                "The loss event rate falls as the number of packets per round trip increases.",
-                |_, panels| {
-                    let curves = panels.get(1).into_iter().flat_map(|panel| &panel.curves);
-                    Finding::each(
-                        "Each value over the one before it, the largest of each curve",
-                        Bound::Below(1.0),
-                        curves.map(largest_step).collect(),
-                    )
-                },
-            ),
-            Claim::new("The probability that a round loses a packet grows.", |_, panels| {
+        supplies: vec![
+            Supply::new(|_, panels| {
+                let curves = panels.get(1).into_iter().flat_map(|panel| &panel.curves);
+                Measurements::of(
+                    "Each value over the one before it, the largest of each curve",
+                    curves.map(largest_step).collect(),
+                )
+            }),
+            Supply::new(|_, panels| {
                 let curves = panels.first().into_iter().flat_map(|panel| &panel.curves);
-                Finding::each(
+                Measurements::of(
                     "Each value over the one before it, the least of each curve",
-                    Bound::Above(1.0),
                     curves.map(least_step).collect(),
                 )
             }),
@@ -125,28 +119,27 @@ fn average_interval() -> Figure {
         section: "4.2.4 and 4.2.5",
         kind: Kind::Trace,
         panels: Box::new(|_| vec![course_of_the_average()]),
-        claims: vec![
-            Claim::new(
-                "The open interval works on the average only once it has grown enough.",
-                |_, panels| {
-                    let Some((start, average)) = time_series(panels, PLAIN)
-                        .and_then(|average| Some((start_of_growth(panels)?, average)))
-                    else {
-                        return Finding::open("Nothing was drawn.");
-                    };
-                    let before = average
-                        .iter()
-                        .find(|(at, _)| *at >= f64::from(long_start()))
-                        .map_or(f64::NAN, |(_, value)| *value);
-                    let share = Samples::exactly(start / before);
-                    Finding::each(
+        supplies: vec![
+            Supply::new(|_, panels| {
+                let Some((start, average)) =
+                    time_series(panels, PLAIN).and_then(|average| Some((start_of_growth(panels)?, average)))
+                else {
+                    return Measurements::of(
                         "Length of the open interval when the average begins to grow, over the average",
-                        Bound::Within(0.5, 2.0),
-                        vec![("the long interval".to_owned(), share)],
-                    )
-                },
-            ),
-            Claim::new("From then on the average grows smoothly.", |_, panels| {
+                        Vec::new(),
+                    );
+                };
+                let before = average
+                    .iter()
+                    .find(|(at, _)| *at >= f64::from(long_start()))
+                    .map_or(f64::NAN, |(_, value)| *value);
+                let share = Samples::exactly(start / before);
+                Measurements::of(
+                    "Length of the open interval when the average begins to grow, over the average",
+                    vec![("the long interval".to_owned(), share)],
+                )
+            }),
+            Supply::new(|_, panels| {
                 let grown = time_series(panels, PLAIN).unwrap_or_default();
                 let (from, to) = (f64::from(long_start()), f64::from(long_start() + LONG));
                 let within: Vec<f64> =
@@ -154,8 +147,8 @@ fn average_interval() -> Figure {
                 let largest = within.windows(2).map(|pair| pair[1] - pair[0]).fold(0.0, f64::max);
                 let least = within.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
                 let here = |value| vec![("the long interval".to_owned(), Samples::exactly(value))];
-                Finding::each("Largest growth a packet, in packets", Bound::Below(0.2), here(largest))
-                    .and(Finding::each("Least", Bound::Above(-1e-9), here(least)))
+                Measurements::of("Largest growth a packet, in packets", here(largest))
+                    .and(Measurements::of("Least growth a packet, in packets", here(least)))
             }),
         ],
     }
@@ -222,18 +215,21 @@ mod tests {
     use super::*;
     use crate::frame::effort::Effort;
     use crate::frame::figure::Data;
-    use crate::frame::finding::Verdict;
+    use crate::frame::report::{Outcome, outcomes};
 
-    fn check(figure: &Figure) -> (Vec<Panel>, Vec<Finding>) {
+    fn drawn(figure: &Figure) -> Vec<Panel> {
+        (figure.panels)(&Data { effort: Effort::Quick, studies: BTreeMap::new() })
+    }
+
+    fn holds(label: Label) {
         let data = Data { effort: Effort::Quick, studies: BTreeMap::new() };
-        let panels = (figure.panels)(&data);
-        let findings = figure.claims.iter().map(|claim| (claim.check)(&data, &panels)).collect();
-        (panels, findings)
+        let found = outcomes(&super::super::paper(), &data, label);
+        assert!(found.iter().all(|outcome| *outcome == Outcome::Holds), "{found:?}");
     }
 
     #[test]
     fn figure_3_is_what_its_equations_say() {
-        let (panels, findings) = check(&loss_probabilities());
+        let panels = drawn(&loss_probabilities());
         let at = |panel, name: &str, packets| curve(&panels, panel, name).unwrap().at(packets).mean();
         // At one packet per round trip all are the loss probability itself.
         for loss in LOSSES {
@@ -246,13 +242,13 @@ mod tests {
         assert!((at(0, "3 %", 32.0) - 62.27).abs() < 0.01);
         assert!((at(1, "3 %, eq. 9", 32.0) - 1.9459).abs() < 1e-3);
         assert!((at(1, "3 %, eq. 12", 32.0) - 100.0 / (31.0 + 100.0 / 3.0)).abs() < 1e-9);
-        assert!(findings.iter().all(|finding| finding.verdict == Verdict::Holds), "{findings:?}");
+        holds(Label::Figure(3));
     }
 
     #[test]
     fn figure_5_begins_to_grow_where_the_open_interval_passes_the_average() {
-        let (panels, findings) = check(&average_interval());
-        assert!(findings.iter().all(|finding| finding.verdict == Verdict::Holds), "{findings:?}");
+        let panels = drawn(&average_interval());
+        holds(Label::Figure(5));
         let plain = curve(&panels, 0, PLAIN).unwrap();
         let discounted = curve(&panels, 0, DISCOUNTED).unwrap();
         let end = f64::from(long_start() + LONG - 1);

@@ -1,10 +1,9 @@
 //! The two grids of chapters 4 and 5 (thesis, table 1), and how their numbers are asked for.
 
 use crate::frame::figure::Data;
-use crate::frame::finding::{Bound, Placed};
-use crate::frame::samples::Samples;
 use crate::frame::scale::tick_label;
 use crate::frame::study::{Quantity, Study, Sweep};
+use crate::samples::{Placed, Samples};
 
 /// Packet loss probabilities (table 1).
 pub(super) const LOSSES: [f64; 6] = [0.001, 0.005, 0.01, 0.03, 0.05, 0.1];
@@ -37,11 +36,6 @@ pub(super) const TFRC_RATE: Quantity = Quantity { flow: "tfrc", metric: "through
 pub(super) const TCP_LOSS: Quantity = Quantity { flow: "tcp", metric: "loss_rate" };
 /// TCP's throughput.
 pub(super) const TCP_RATE: Quantity = Quantity { flow: "tcp", metric: "throughput_kbps" };
-
-/// What counts as about the same rate: models of TCP are no closer.
-pub(super) const SAME_RATE: Bound = Bound::Within(0.75, 1.33);
-/// What counts as fairly good, and as no dramatic unfairness.
-pub(super) const FAIR_RATE: Bound = Bound::Within(0.5, 2.0);
 
 const METRICS: &[&str] =
     &["throughput_kbps", "loss_rate", "loss", "lip_loss", "lap_loss", "lip_rate_kbps", "lap_rate_kbps"];

@@ -1,38 +1,33 @@
 //! The artificially lossy link: figures 6, 7, 8, 12 and 13 of chapter 4, 18, 19, 20, 24 and 25 of
 //! chapter 5. All are slices of one grid.
 
-use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Data, Figure, Kind, Label, Measurements, Panel, Supply};
 use crate::frame::scale::Scale;
 use crate::frame::study::Quantity;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{
-    FAIR_RATE, LAP, LAP_RATE, LIP, LIP_RATE, LOSSES, PlotCell, RATES, SAME_RATE, TCP_RATE, TFRC_RATE,
-    all_lossy, lossy, percent,
+    LAP, LAP_RATE, LIP, LIP_RATE, LOSSES, PlotCell, RATES, TCP_RATE, TFRC_RATE, all_lossy, lossy, percent,
 };
 use super::slices::{Along, Chapter, family, panel, panels};
 
-/// What counts as about the same loss rate.
-const NEAR: Bound = Bound::Within(0.8, 1.25);
-
 pub(super) fn figures() -> Vec<Figure> {
     vec![
-        overview(6, "4.3.1", Chapter::Four, claims_of_the_overview()),
-        row(7, "4.3.1", Chapter::Four, 1, claims_at_one_packet()),
-        row(8, "4.3.1", Chapter::Four, 16, claims_at_sixteen_packets()),
-        column(12, "4.3.3", Chapter::Four, 0.001, claims_at_little_loss()),
-        column(13, "4.3.3", Chapter::Four, 0.03, claims_at_much_loss()),
-        overview(18, "5.2.1", Chapter::Five, claims_of_the_overview_with_lap()),
-        row(19, "5.2.1", Chapter::Five, 1, claims_at_one_packet_with_lap()),
-        row(20, "5.2.1", Chapter::Five, 16, claims_at_sixteen_packets_with_lap()),
-        column(24, "5.2.3", Chapter::Five, 0.001, claims_at_little_loss_with_lap()),
-        column(25, "5.2.3", Chapter::Five, 0.03, claims_at_much_loss_with_lap()),
+        overview(6, "4.3.1", Chapter::Four, quantities_of_the_overview()),
+        row(7, "4.3.1", Chapter::Four, 1, quantities_at_one_packet()),
+        row(8, "4.3.1", Chapter::Four, 16, quantities_at_sixteen_packets()),
+        column(12, "4.3.3", Chapter::Four, 0.001, quantities_at_little_loss()),
+        column(13, "4.3.3", Chapter::Four, 0.03, quantities_at_much_loss()),
+        overview(18, "5.2.1", Chapter::Five, quantities_of_the_overview_with_lap()),
+        row(19, "5.2.1", Chapter::Five, 1, quantities_at_one_packet_with_lap()),
+        row(20, "5.2.1", Chapter::Five, 16, quantities_at_sixteen_packets_with_lap()),
+        column(24, "5.2.3", Chapter::Five, 0.001, quantities_at_little_loss_with_lap()),
+        column(25, "5.2.3", Chapter::Five, 0.03, quantities_at_much_loss_with_lap()),
     ]
 }
 
 /// Over the loss probability, at one sending rate.
-fn row(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: Vec<Claim>) -> Figure {
+fn row(number: u32, section: &'static str, chapter: Chapter, rate: u32, supplies: Vec<Supply>) -> Figure {
     Figure {
         label: Label::Figure(number),
         title: match rate {
@@ -46,12 +41,12 @@ fn row(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: 
                 LOSSES.iter().map(|&loss| (loss * 100.0, lossy(data, loss, rate))).collect();
             panels(chapter, Along::Loss, &positions)
         }),
-        claims,
+        supplies,
     }
 }
 
 /// Over the sending rate, at one loss probability.
-fn column(number: u32, section: &'static str, chapter: Chapter, loss: f64, claims: Vec<Claim>) -> Figure {
+fn column(number: u32, section: &'static str, chapter: Chapter, loss: f64, supplies: Vec<Supply>) -> Figure {
     Figure {
         label: Label::Figure(number),
         title: if loss < 0.01 { "The lossy link at 0.1 % loss" } else { "The lossy link at 3 % loss" },
@@ -62,12 +57,12 @@ fn column(number: u32, section: &'static str, chapter: Chapter, loss: f64, claim
                 RATES.iter().map(|&rate| (f64::from(rate), lossy(data, loss, rate))).collect();
             panels(chapter, Along::Rate, &positions)
         }),
-        claims,
+        supplies,
     }
 }
 
 /// A curve over the sending rate for each loss probability, instead of a surface.
-fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Claim>) -> Figure {
+fn overview(number: u32, section: &'static str, chapter: Chapter, supplies: Vec<Supply>) -> Figure {
     Figure {
         label: Label::Figure(number),
         title: match chapter {
@@ -77,7 +72,7 @@ fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Cl
         section,
         kind: Kind::Sweep,
         panels: Box::new(move |data| overview_panels(data, chapter)),
-        claims,
+        supplies,
     }
 }
 
@@ -126,217 +121,175 @@ fn here(position: PlotCell<'_>, samples: Samples) -> Vec<Placed> {
     vec![position.named(samples)]
 }
 
-/// LIP at each sending rate over LIP at half of it.
-fn steps_down(data: &Data, losses: &[f64]) -> Vec<Placed> {
-    let steps = losses.iter().flat_map(|&loss| {
-        RATES.windows(2).map(move |pair| {
-            let [before, after] = [pair[0], pair[1]].map(|rate| lossy(data, loss, rate));
-            after.named(after.of(LIP).over(&before.of(LIP)))
-        })
-    });
-    steps.collect()
+/// LIP at each sending rate: the replications at all of these loss probabilities, one after the other.
+fn over_rates(data: &Data, losses: &[f64]) -> Vec<Placed> {
+    let at = |rate: u32| {
+        let all = losses.iter().flat_map(|&loss| lossy(data, loss, rate).of(LIP).0);
+        (format!("{rate} packets"), Samples(all.collect()))
+    };
+    RATES.map(at).to_vec()
 }
 
-fn ratio_at_rate(what: &str, bound: Bound, data: &Data, rate: u32, pair: (Quantity, Quantity)) -> Finding {
-    Finding::each(what, bound, at_rate(data, rate, |position| position.ratio(pair.0, pair.1)))
+fn ratio_at_rate(what: &'static str, data: &Data, rate: u32, pair: (Quantity, Quantity)) -> Measurements {
+    Measurements::of(what, at_rate(data, rate, |position| position.ratio(pair.0, pair.1)))
 }
 
-fn ratio_at_loss(what: &str, bound: Bound, data: &Data, loss: f64, pair: (Quantity, Quantity)) -> Finding {
-    Finding::each(what, bound, at_loss(data, loss, |position| position.ratio(pair.0, pair.1)))
+fn ratio_at_loss(what: &'static str, data: &Data, loss: f64, pair: (Quantity, Quantity)) -> Measurements {
+    Measurements::of(what, at_loss(data, loss, |position| position.ratio(pair.0, pair.1)))
 }
 
-fn claims_of_the_overview() -> Vec<Claim> {
+fn quantities_of_the_overview() -> Vec<Supply> {
     vec![
-        Claim::new(
-            "The estimated loss event rate grows in proportion to the loss probability only at very low sending rates.",
-            |data, _| {
-                let many = lossy(data, 0.1, 128);
-                Finding::each(
-                    "LIP over the loss probability at one packet",
-                    NEAR,
-                    at_rate(data, 1, |position| position.over_loss(LIP)),
-                )
-                .and(Finding::each(
-                    "At a high rate",
-                    Bound::Below(0.5),
-                    here(many, many.over_loss(LIP)),
-                ))
-            },
-        ),
-        Claim::new("It falls as the sending rate grows.", |data, _| {
-            Finding::each(
-                "LIP over that at half of the sending rate, from 1 % loss",
-                Bound::Below(1.0),
-                steps_down(data, &LOSSES[2..]),
+        Supply::new(|data, _| {
+            let many = lossy(data, 0.1, 128);
+            Measurements::of(
+                "LIP over the loss probability at one packet",
+                at_rate(data, 1, |position| position.over_loss(LIP)),
             )
+            .and(Measurements::of(
+                "LIP over the loss probability at 128 packets",
+                here(many, many.over_loss(LIP)),
+            ))
         }),
-        Claim::new(
-            "At high sending rates it falls as the loss probability grows (also said of figure 11).",
-            |data, _| {
-                let steps = LOSSES.windows(2).map(|pair| {
-                    let [before, after] = [pair[0], pair[1]].map(|loss| lossy(data, loss, 128));
-                    after.named(after.of(LIP).over(&before.of(LIP)))
-                });
-                Finding::each("LIP over that at the next lower loss probability, at 128 packets", Bound::Below(1.0), steps.collect())
-                .because("By equation 12 it cannot sink: 1 / (N - 1 + 1/p) grows with p towards 1 / (N - 1). It levels off.")
-            },
-        ),
+        Supply::new(|data, _| {
+            Measurements::of("LIP over the sending rate, from 1 % loss", over_rates(data, &LOSSES[2..]))
+        }),
+        Supply::new(|data, _| {
+            let levels = LOSSES.map(|loss| lossy(data, loss, 128));
+            let levels = levels.map(|position| position.named(position.of(LIP)));
+            Measurements::of("LIP over the loss probability, at 128 packets", levels.to_vec())
+        }),
     ]
 }
 
-fn claims_at_one_packet() -> Vec<Claim> {
-    vec![Claim::new("The loss event rate is almost the packet loss rate.", |data, _| {
-        Finding::each(
+fn quantities_at_one_packet() -> Vec<Supply> {
+    vec![Supply::new(|data, _| {
+        Measurements::of(
             "LIP over the loss probability",
-            NEAR,
             at_rate(data, 1, |position| position.over_loss(LIP)),
         )
     })]
 }
 
-fn claims_at_sixteen_packets() -> Vec<Claim> {
+fn quantities_at_sixteen_packets() -> Vec<Supply> {
     vec![
-        Claim::new(
-            "Frequent losses make the average interval depend on the packets sent in a period: the estimate falls behind the loss probability.",
-            |data, _| {
-                let [little, much] = [0.001, 0.1].map(|loss| lossy(data, loss, 16));
-                let fallen = much.over_loss(LIP).over(&little.over_loss(LIP));
-                Finding::each(
-                    "LIP over the loss probability, as a share of the same at 0.1 % loss",
-                    Bound::Below(0.5),
-                    here(much, fallen),
-                )
-            },
-        ),
-        Claim::new("The average interval is N - 1 + 1/p packets (eq. 12).", |data, _| {
+        Supply::new(|data, _| {
+            let [little, much] = [0.001, 0.1].map(|loss| lossy(data, loss, 16));
+            let fallen = much.over_loss(LIP).over(&little.over_loss(LIP));
+            Measurements::of(
+                "LIP over the loss probability, as a share of the same at 0.1 % loss",
+                here(much, fallen),
+            )
+        }),
+        Supply::new(|data, _| {
             let expected = |loss: f64| 15.0 + 1.0 / loss;
             let positions = LOSSES.iter().map(|&loss| {
                 let position = lossy(data, loss, 16);
                 position.named(position.of(LIP).times(expected(loss)))
             });
-            Finding::each("LIP times that", Bound::Within(0.85, 1.15), positions.collect())
+            Measurements::of("LIP times N - 1 + 1/p", positions.collect())
         }),
     ]
 }
 
-fn claims_at_little_loss() -> Vec<Claim> {
-    vec![Claim::new("The constant rate's calculated rate follows TFRC and TCP.", |data, _| {
-        ratio_at_loss("LIP's rate over TFRC's", SAME_RATE, data, 0.001, (LIP_RATE, TFRC_RATE))
-            .and(ratio_at_loss("Over TCP's", SAME_RATE, data, 0.001, (LIP_RATE, TCP_RATE)))
+fn quantities_at_little_loss() -> Vec<Supply> {
+    vec![Supply::new(|data, _| {
+        ratio_at_loss("LIP's rate over TFRC's", data, 0.001, (LIP_RATE, TFRC_RATE)).and(ratio_at_loss(
+            "LIP's rate over TCP's",
+            data,
+            0.001,
+            (LIP_RATE, TCP_RATE),
+        ))
     })]
 }
 
-fn claims_at_much_loss() -> Vec<Claim> {
+fn quantities_at_much_loss() -> Vec<Supply> {
     vec![
-        Claim::new("The estimated loss event rate falls rapidly with the sending rate.", |data, _| {
+        Supply::new(|data, _| {
             let [one, many] = [1, 128].map(|rate| lossy(data, 0.03, rate));
-            Finding::each(
-                "LIP over that at half of the sending rate",
-                Bound::Below(1.0),
-                steps_down(data, &[0.03]),
-            )
-            .and(Finding::each(
-                "Over that at one packet",
-                Bound::Below(0.3),
+            Measurements::of("LIP over the sending rate", over_rates(data, &[0.03])).and(Measurements::of(
+                "LIP at 128 packets over that at one",
                 here(many, many.of(LIP).over(&one.of(LIP))),
             ))
         }),
-        Claim::new("That gives a too high calculated rate.", |data, _| {
+        Supply::new(|data, _| {
             let positions = [64, 128].map(|rate| lossy(data, 0.03, rate));
             let positions = positions.map(|position| position.named(position.ratio(LIP_RATE, TCP_RATE)));
-            Finding::each("LIP's rate over TCP's", Bound::Above(1.5), positions.to_vec())
+            Measurements::of("LIP's rate over TCP's", positions.to_vec())
         }),
     ]
 }
 
-fn claims_of_the_overview_with_lap() -> Vec<Claim> {
+fn quantities_of_the_overview_with_lap() -> Vec<Supply> {
     vec![
-        Claim::new(
-            "LAP's estimate grows in proportion to the loss probability, whatever the sending rate.",
-            |data, _| {
-                let positions = all_lossy(data).map(|position| position.named(position.over_loss(LAP)));
-                Finding::each("LAP over the loss probability", NEAR, positions.collect())
-            },
-        ),
-        Claim::new("The calculated rate over TCP's shows no dramatic unfairness anywhere.", |data, _| {
+        Supply::new(|data, _| {
+            let positions = all_lossy(data).map(|position| position.named(position.over_loss(LAP)));
+            Measurements::of("LAP over the loss probability", positions.collect())
+        }),
+        Supply::new(|data, _| {
             let positions =
                 all_lossy(data).map(|position| position.named(position.ratio(LAP_RATE, TCP_RATE)));
-            Finding::each("LAP's rate over TCP's", FAIR_RATE, positions.collect())
+            Measurements::of("LAP's rate over TCP's", positions.collect())
         }),
-        Claim::new("LAP does at least as well as LIP (section 5.2.4).", |data, _| {
+        Supply::new(|data, _| {
             let positions =
                 all_lossy(data).map(|position| position.named(position.lap_is_further_from(TCP_RATE)));
-            Finding::each(
+            Measurements::of(
                 "How much further from TCP LAP's rate lies than LIP's, as a difference of logarithms",
-                Bound::Below(0.1),
                 positions.collect(),
             )
         }),
     ]
 }
 
-fn claims_at_one_packet_with_lap() -> Vec<Claim> {
+fn quantities_at_one_packet_with_lap() -> Vec<Supply> {
     vec![
-        Claim::new("LAP closely follows LIP and TFRC at all loss probabilities.", |data, _| {
-            ratio_at_rate("LAP's rate over LIP's", SAME_RATE, data, 1, (LAP_RATE, LIP_RATE))
-                .and(ratio_at_rate("Over TFRC's", SAME_RATE, data, 1, (LAP_RATE, TFRC_RATE)))
+        Supply::new(|data, _| {
+            ratio_at_rate("LAP's rate over LIP's", data, 1, (LAP_RATE, LIP_RATE)).and(ratio_at_rate(
+                "LAP's rate over TFRC's",
+                data,
+                1,
+                (LAP_RATE, TFRC_RATE),
+            ))
         }),
-        Claim::new("At one packet per round trip LAP does the same as LIP.", |data, _| {
-            ratio_at_rate("LAP over LIP", Bound::Within(0.99, 1.01), data, 1, (LAP, LIP))
-                .because("A period is one measured round trip, a little longer than 100 ms, so it holds two packets and not one; the difference is the loss probability itself.")
-        }),
+        Supply::new(|data, _| ratio_at_rate("LAP over LIP", data, 1, (LAP, LIP))),
     ]
 }
 
-fn claims_at_sixteen_packets_with_lap() -> Vec<Claim> {
+fn quantities_at_sixteen_packets_with_lap() -> Vec<Supply> {
     vec![
-        Claim::new("LIP badly underestimates the congestion, and its rate rockets.", |data, _| {
+        Supply::new(|data, _| {
             let much = lossy(data, 0.1, 16);
-            Finding::each("LIP over the loss probability", Bound::Below(0.5), here(much, much.over_loss(LIP)))
-                .and(Finding::each(
-                    "Its rate over TCP's",
-                    Bound::Above(2.0),
-                    here(much, much.ratio(LIP_RATE, TCP_RATE)),
-                ))
+            Measurements::of("LIP over the loss probability", here(much, much.over_loss(LIP)))
+                .and(Measurements::of("LIP's rate over TCP's", here(much, much.ratio(LIP_RATE, TCP_RATE))))
         }),
-        Claim::new("LAP follows the closed loop of TFRC.", |data, _| {
-            ratio_at_rate("LAP's rate over TFRC's", SAME_RATE, data, 16, (LAP_RATE, TFRC_RATE))
-        }),
-        Claim::new("LAP's estimate is accurate in extreme conditions too.", |data, _| {
-            Finding::each(
+        Supply::new(|data, _| ratio_at_rate("LAP's rate over TFRC's", data, 16, (LAP_RATE, TFRC_RATE))),
+        Supply::new(|data, _| {
+            Measurements::of(
                 "LAP over the loss probability",
-                NEAR,
                 at_rate(data, 16, |position| position.over_loss(LAP)),
             )
         }),
     ]
 }
 
-fn claims_at_little_loss_with_lap() -> Vec<Claim> {
-    vec![Claim::new(
-        "LAP, LIP, TFRC and TCP do almost the same over a wide range of sending rates.",
-        |data, _| {
-            ratio_at_loss("LAP's rate over TCP's", SAME_RATE, data, 0.001, (LAP_RATE, TCP_RATE))
-                .and(ratio_at_loss("LIP's", SAME_RATE, data, 0.001, (LIP_RATE, TCP_RATE)))
-                .and(ratio_at_loss("TFRC's", SAME_RATE, data, 0.001, (TFRC_RATE, TCP_RATE)))
-        },
-    )]
+fn quantities_at_little_loss_with_lap() -> Vec<Supply> {
+    vec![Supply::new(|data, _| {
+        ratio_at_loss("LAP's rate over TCP's", data, 0.001, (LAP_RATE, TCP_RATE))
+            .and(ratio_at_loss("LIP's rate over TCP's", data, 0.001, (LIP_RATE, TCP_RATE)))
+            .and(ratio_at_loss("TFRC's rate over TCP's", data, 0.001, (TFRC_RATE, TCP_RATE)))
+    })]
 }
 
-fn claims_at_much_loss_with_lap() -> Vec<Claim> {
+fn quantities_at_much_loss_with_lap() -> Vec<Supply> {
     vec![
-        Claim::new("LIP begins to fall at eight packets per round trip already.", |data, _| {
+        Supply::new(|data, _| {
             let [one, eight] = [1, 8].map(|rate| lossy(data, 0.03, rate));
-            Finding::each(
-                "LIP over that at one packet",
-                Bound::Below(0.95),
-                here(eight, eight.of(LIP).over(&one.of(LIP))),
-            )
+            Measurements::of("LIP over that at one packet", here(eight, eight.of(LIP).over(&one.of(LIP))))
         }),
-        Claim::new("LAP's estimate is accurate over the whole span of sending rates.", |data, _| {
-            Finding::each(
+        Supply::new(|data, _| {
+            Measurements::of(
                 "LAP over the loss probability",
-                NEAR,
                 at_loss(data, 0.03, |position| position.over_loss(LAP)),
             )
         }),

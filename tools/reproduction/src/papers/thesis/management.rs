@@ -8,10 +8,9 @@ use layercast_protocols::elm::Options;
 use layercast_protocols::elm::options::Strategy;
 use layercast_protocols::elm::strategy::{Manager, RateBounds, Step};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table, curve};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// Cumulative rates in kbit/s; a time_series begins on the second.
 const LADDER: [f64; 4] = [512.0, 1024.0, 2048.0, 4096.0];
@@ -121,43 +120,32 @@ fn naive() -> Figure {
                 ),
             ]
         }),
-        claims: vec![
-            Claim::new(
-                "Peaks on both sides of the next layer's rate cause frequent joins and leaves.",
-                |_, panels| {
-                    let changes = curve(panels, 1, CHANGES).map_or(f64::NAN, |curve| curve.at(0.0).mean());
-                    let swings = DURATION_S / 8.0;
-                    Finding::each(
-                        "Level changes a swing of 8 s",
-                        Bound::Above(1.0),
-                        exactly("the layer's rate", changes / swings),
-                    )
-                },
-            ),
-            Claim::new(
-                "The nearer the mean rate lies to a layer's, the more changes there are.",
-                |_, panels| {
-                    let points = curve(panels, 1, CHANGES).map_or(&[][..], |curve| &curve.points);
-                    let steps = points.windows(2).map(|pair| {
-                        let name = format!("{} kbit/s", pair[1].0);
-                        (name, pair[1].1.less(&pair[0].1))
-                    });
-                    let ends = points
-                        .first()
-                        .zip(points.last())
-                        .map_or(f64::NAN, |(first, last)| last.1.mean() - first.1.mean());
-                    Finding::each(
-                        "Changes less those at the next nearer mean",
-                        Bound::Below(1e-9),
-                        steps.collect(),
-                    )
-                    .and(Finding::each(
-                        "Furthest less nearest",
-                        Bound::Below(0.0),
+        supplies: vec![
+            Supply::new(|_, panels| {
+                let changes = curve(panels, 1, CHANGES).map_or(f64::NAN, |curve| curve.at(0.0).mean());
+                let swings = DURATION_S / 8.0;
+                Measurements::of(
+                    "Level changes a swing of 8 s",
+                    exactly("the layer's rate", changes / swings),
+                )
+            }),
+            Supply::new(|_, panels| {
+                let points = curve(panels, 1, CHANGES).map_or(&[][..], |curve| &curve.points);
+                let steps = points.windows(2).map(|pair| {
+                    let name = format!("{} kbit/s", pair[1].0);
+                    (name, pair[1].1.less(&pair[0].1))
+                });
+                let ends = points
+                    .first()
+                    .zip(points.last())
+                    .map_or(f64::NAN, |(first, last)| last.1.mean() - first.1.mean());
+                Measurements::of("Changes less those at the next nearer mean", steps.collect()).and(
+                    Measurements::of(
+                        "Changes at the furthest mean less those at the nearest",
                         exactly("the ends", ends),
-                    )).because("What counts is how often the rate crosses the layer's: a time_series of two beats does so most often near its peaks, and out of their reach never.")
-                },
-            ),
+                    ),
+                )
+            }),
         ],
     }
 }

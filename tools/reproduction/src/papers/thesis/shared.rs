@@ -1,11 +1,11 @@
 //! The shared link: figures 9, 10, 11, 14 and 15 of chapter 4, 21, 22, 23, 26 and 27 of chapter 5. All are
 //! slices of one grid.
 
-mod claims;
+mod quantities;
 
-use crate::frame::figure::{Claim, Data, Figure, Kind, Label, Panel};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Data, Figure, Kind, Label, Panel, Supply};
 use crate::frame::scale::Scale;
+use crate::samples::Samples;
 
 use super::grid::{
     FLOWS, LAP, LAP_RATE, LIP, LIP_RATE, PlotCell, TCP_RATE, flows_beside, rates_beside, shared,
@@ -14,21 +14,27 @@ use super::slices::{Along, Chapter, family, panel, panels};
 
 pub(super) fn figures() -> Vec<Figure> {
     vec![
-        overview(9, "4.3.2", Chapter::Four, claims::of_the_overview()),
-        over_flows(10, "4.3.2", Chapter::Four, 1, claims::at_one_packet()),
-        over_flows(11, "4.3.2", Chapter::Four, 32, claims::at_many_packets()),
-        over_rates(14, "4.3.3", Chapter::Four, 1, claims::beside_one()),
-        over_rates(15, "4.3.3", Chapter::Four, 8, claims::beside_eight()),
-        overview(21, "5.2.2", Chapter::Five, claims::of_the_overview_with_lap()),
-        over_flows(22, "5.2.2", Chapter::Five, 1, claims::at_one_packet_with_lap()),
-        over_flows(23, "5.2.2", Chapter::Five, 32, claims::at_many_packets_with_lap()),
-        over_rates(26, "5.2.3", Chapter::Five, 1, claims::beside_one_with_lap()),
-        over_rates(27, "5.2.3", Chapter::Five, 8, claims::beside_eight_with_lap()),
+        overview(9, "4.3.2", Chapter::Four, quantities::of_the_overview()),
+        over_flows(10, "4.3.2", Chapter::Four, 1, quantities::at_one_packet()),
+        over_flows(11, "4.3.2", Chapter::Four, 32, quantities::at_many_packets()),
+        over_rates(14, "4.3.3", Chapter::Four, 1, quantities::beside_one()),
+        over_rates(15, "4.3.3", Chapter::Four, 8, quantities::beside_eight()),
+        overview(21, "5.2.2", Chapter::Five, quantities::of_the_overview_with_lap()),
+        over_flows(22, "5.2.2", Chapter::Five, 1, quantities::at_one_packet_with_lap()),
+        over_flows(23, "5.2.2", Chapter::Five, 32, quantities::at_many_packets_with_lap()),
+        over_rates(26, "5.2.3", Chapter::Five, 1, quantities::beside_one_with_lap()),
+        over_rates(27, "5.2.3", Chapter::Five, 8, quantities::beside_eight_with_lap()),
     ]
 }
 
 /// Over the number of TCP, at one sending rate.
-fn over_flows(number: u32, section: &'static str, chapter: Chapter, rate: u32, claims: Vec<Claim>) -> Figure {
+fn over_flows(
+    number: u32,
+    section: &'static str,
+    chapter: Chapter,
+    rate: u32,
+    supplies: Vec<Supply>,
+) -> Figure {
     Figure {
         label: Label::Figure(number),
         title: match rate {
@@ -43,7 +49,7 @@ fn over_flows(number: u32, section: &'static str, chapter: Chapter, rate: u32, c
                 flows.map(|flows| (f64::from(flows), shared(data, flows, rate))).collect();
             panels(chapter, Along::Flows, &positions)
         }),
-        claims,
+        supplies,
     }
 }
 
@@ -53,7 +59,7 @@ fn over_rates(
     section: &'static str,
     chapter: Chapter,
     flows: u32,
-    claims: Vec<Claim>,
+    supplies: Vec<Supply>,
 ) -> Figure {
     Figure {
         label: Label::Figure(number),
@@ -69,12 +75,12 @@ fn over_rates(
                 rates.map(|rate| (f64::from(rate), shared(data, flows, rate))).collect();
             panels(chapter, Along::Rate, &positions)
         }),
-        claims,
+        supplies,
     }
 }
 
 /// A curve over the sending rate for each number of TCPs, instead of a surface.
-fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Claim>) -> Figure {
+fn overview(number: u32, section: &'static str, chapter: Chapter, supplies: Vec<Supply>) -> Figure {
     Figure {
         label: Label::Figure(number),
         title: match chapter {
@@ -84,7 +90,7 @@ fn overview(number: u32, section: &'static str, chapter: Chapter, claims: Vec<Cl
         section,
         kind: Kind::Sweep,
         panels: Box::new(move |data| overview_panels(data, chapter)),
-        claims,
+        supplies,
     }
 }
 

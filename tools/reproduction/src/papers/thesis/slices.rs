@@ -82,7 +82,7 @@ pub(super) fn panel(title: &str, along: Along, up_scale: Scale, curves: Vec<Curv
 pub(super) fn family<'d>(
     names: impl Iterator<Item = String>,
     rows: &[Vec<(f64, PlotCell<'d>)>],
-    value: impl Fn(PlotCell<'d>) -> crate::frame::samples::Samples,
+    value: impl Fn(PlotCell<'d>) -> crate::samples::Samples,
 ) -> Vec<Curve> {
     let of = rows.len();
     let curves = names.zip(rows).enumerate().map(|(index, (name, row))| Curve {

@@ -6,10 +6,11 @@ use layercast_kit::estimator::{
     LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime, VirtualLoss,
 };
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table, curve};
-use crate::frame::finding::{Bound, Finding};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{
+    Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve,
+};
 use crate::frame::scale::Scale;
+use crate::samples::Samples;
 
 const LOSS: f64 = 0.05;
 const RTT: Duration = Duration::from_ms(100);
@@ -34,37 +35,22 @@ pub(super) fn figure() -> Figure {
         section: "4.3.4",
         kind: Kind::Trace,
         panels: Box::new(panels),
-        claims: vec![
-            Claim::new(
-                "Virtual packets of 1000 bytes give small packets the estimate of real packets of 1000 bytes.",
-                |_, panels| {
-                    let ratio = mean_over(panels, 1, BY_LAST, 50.0, DURATION_S)
-                        .over(&mean_over(panels, 0, LARGE_CBR, 50.0, DURATION_S));
-                    Finding::each("VP over CBR of large packets", Bound::Within(0.85, 1.15), vec![("50 to 300 s".to_owned(), ratio)])
-                    .because("A virtual packet is lost here with the real one that completes it; the thesis does not say when.")
-                },
-            ),
-            Claim::new("Plain small packets lie below virtual packets.", |_, panels| {
+        supplies: vec![
+            Supply::new(|_, panels| {
+                let ratio = mean_over(panels, 1, BY_LAST, 50.0, DURATION_S)
+                    .over(&mean_over(panels, 0, LARGE_CBR, 50.0, DURATION_S));
+                Measurements::of("VP over CBR of large packets", vec![("50 to 300 s".to_owned(), ratio)])
+            }),
+            Supply::new(|_, panels| {
                 let ratio = mean_over(panels, 1, SMALL_CBR, 50.0, DURATION_S)
                     .over(&mean_over(panels, 1, BY_LAST, 50.0, DURATION_S));
-                Finding::each(
-                    "CBR of small packets over VP",
-                    Bound::Below(0.5),
-                    vec![("50 to 300 s".to_owned(), ratio)],
-                )
+                Measurements::of("CBR of small packets over VP", vec![("50 to 300 s".to_owned(), ratio)])
             }),
-            Claim::new(
-                "The loss event rate of virtual packets falls as well while the rate grows.",
-                |_, panels| {
-                    let ratio = mean_over(panels, 1, BY_LAST, 250.0, DURATION_S)
-                        .over(&mean_over(panels, 1, BY_LAST, 10.0, 60.0));
-                    Finding::each(
-                        "VP from 250 s on over VP from 10 to 60 s",
-                        Bound::Below(0.6),
-                        vec![("both".to_owned(), ratio)],
-                    )
-                },
-            ),
+            Supply::new(|_, panels| {
+                let ratio = mean_over(panels, 1, BY_LAST, 250.0, DURATION_S)
+                    .over(&mean_over(panels, 1, BY_LAST, 10.0, 60.0));
+                Measurements::of("VP from 250 s on over VP from 10 to 60 s", vec![("both".to_owned(), ratio)])
+            }),
         ],
     }
 }

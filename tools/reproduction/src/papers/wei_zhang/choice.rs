@@ -3,10 +3,9 @@
 
 use layercast_protocols::wei_zhang::theory::{Structure, packets_per_interval, scale};
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 use super::grid::TABLE_I;
 
@@ -52,21 +51,15 @@ pub(super) fn layers() -> Figure {
                 table: Table::About(8),
             }]
         }),
-        claims: vec![
-            Claim::new("Six exponential layers cover 32 to 1024 kbit/s.", move |_, _| {
-                Finding::each(
-                    "Layers",
-                    Bound::Within(5.5, 6.5),
+        supplies: vec![
+            Supply::new(move |_, _| {
+                Measurements::of(
+                    "Layers, exponential",
                     exactly("1024 kbit/s", count(Structure::Exponential, 32.0)),
                 )
             }),
-            Claim::new("22 linear ones do.", move |_, _| {
-                Finding::each(
-                    "Layers",
-                    Bound::Within(21.5, 22.5),
-                    exactly("1024 kbit/s", count(Structure::Linear, 32.0)),
-                )
-                .because("22 layers of 32 kbit/s end at 704 (errata, E-13).")
+            Supply::new(move |_, _| {
+                Measurements::of("Layers, linear", exactly("1024 kbit/s", count(Structure::Linear, 32.0)))
             }),
         ],
     }
@@ -118,31 +111,17 @@ pub(super) fn table() -> Figure {
                 ),
             ]
         }),
-        claims: vec![
-            Claim::new("The base rate falls with the number of sessions (both are adjusted).", |_, _| {
-                let steps = TABLE_I.windows(2).map(|pair| {
-                    let ratio = f64::from(pair[1].2) / f64::from(pair[0].2);
-                    (format!("{} of each", pair[1].0), Samples::exactly(ratio))
-                });
-                Finding::each(
-                    "The base rate over that of the column before",
-                    Bound::Below(1.0),
-                    steps.collect(),
-                )
+        supplies: vec![
+            Supply::new(|_, _| {
+                let bases =
+                    TABLE_I.map(|row| (format!("{} of each", row.0), Samples::exactly(f64::from(row.2))));
+                Measurements::of("Base rate, kbit/s", bases.to_vec())
             }),
-            Claim::new(
-                "The values follow equations 16 and 28: a session has TCP's rate (section IV-F).",
-                |_, _| {
-                    let points =
-                        TABLE_I.map(|row| (format!("{} of each", row.0), Samples::exactly(expected(row))));
-                    Finding::each(
-                        "A session's rate over a TCP's at the same loss event rate",
-                        Bound::Within(0.5, 2.0),
-                        points.to_vec(),
-                    )
-                    .because("By equation 28 alone sessions would get far less than TCP from 16 of each on.")
-                },
-            ),
+            Supply::new(|_, _| {
+                let points =
+                    TABLE_I.map(|row| (format!("{} of each", row.0), Samples::exactly(expected(row))));
+                Measurements::of("A session's rate over a TCP's at the same loss event rate", points.to_vec())
+            }),
         ],
     }
 }

@@ -1,17 +1,11 @@
 //! Sections IV-D and IV-E, up to 48 sessions sharing with as many TCPs: figures 12 and 13, and what other
 //! readings of the open values change.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{Layers, OperatingPoint, READINGS, Reading, combine, fairness, jain, many, mean, reading};
-
-/// What counts as compatible with TCP.
-const COMPATIBLE: Bound = Bound::Within(0.5, 2.0);
-/// What counts as the same ratio with another reading.
-const SAME: Bound = Bound::Within(0.75, 1.33);
 
 pub(super) fn figures() -> Vec<Figure> {
     let mut figures = vec![among_sessions(), beside_tcp()];
@@ -115,31 +109,24 @@ fn among_sessions() -> Figure {
                 panel("Jain's index of the sessions", both(fair)),
             ]
         }),
-        claims: vec![
-            Claim::new(
-                "Sessions with the same base rate and tau_0 share evenly (section III-A), linear.",
-                |data, _| {
-                    let points = many(data, Layers::Linear);
-                    Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&points, fair))
-                },
-            ),
-            Claim::new("The same, exponential.", |data, _| {
-                let points = many(data, Layers::Exponential);
-                Finding::each("Jain's index of the sessions", Bound::Above(0.9), each(&points, fair))
+        supplies: vec![
+            Supply::new(|data, _| {
+                let points = many(data, Layers::Linear);
+                Measurements::of("Jain's index of the sessions, linear", each(&points, fair))
             }),
-            Claim::new("With many sessions linear layers are the better ones (summary).", |data, _| {
+            Supply::new(|data, _| {
+                let points = many(data, Layers::Exponential);
+                Measurements::of("Jain's index of the sessions, exponential", each(&points, fair))
+            }),
+            Supply::new(|data, _| {
                 let (linear, exponential) = (many(data, Layers::Linear), many(data, Layers::Exponential));
                 let pairs: Vec<_> =
                     linear.iter().zip(&exponential).filter(|(point, _)| point.count() >= 16).collect();
                 let of = |value: fn(&OperatingPoint<'_>) -> Samples| -> Vec<Placed> {
                     pairs.iter().map(|(one, other)| one.by_count(value(one).less(&value(other)))).collect()
                 };
-                Finding::each("Jain's index less that of exponential layers", Bound::Above(0.0), of(fair))
-                    .and(Finding::each(
-                        "Use of the link less theirs",
-                        Bound::Above(-0.02),
-                        of(|point| point.utilisation()),
-                    ))
+                Measurements::of("Jain's index less that of exponential layers", of(fair))
+                    .and(Measurements::of("Use of the link less theirs", of(|point| point.utilisation())))
             }),
         ],
     }
@@ -163,58 +150,34 @@ fn beside_tcp() -> Figure {
                 of(Layers::Exponential, 2, "Exponential: throughput over 1/2N of the link"),
             ]
         }),
-        claims: vec![
-            Claim::new(
-                "With the values of table I sessions have a throughput compatible with TCP's (section IV-F), linear.",
-                |data, _| {
-                    let points = fairness(data, Layers::Linear);
-                    Finding::each(
-                        "A session's throughput over a TCP's",
-                        COMPATIBLE,
-                        each(&points, session_over_tcp),
-                    )
-                },
-            ),
-            Claim::new("The same, exponential.", |data, _| {
-                let points = fairness(data, Layers::Exponential);
-                Finding::each(
-                    "A session's throughput over a TCP's",
-                    COMPATIBLE,
+        supplies: vec![
+            Supply::new(|data, _| {
+                let points = fairness(data, Layers::Linear);
+                Measurements::of(
+                    "A session's throughput over a TCP's, linear",
                     each(&points, session_over_tcp),
                 )
             }),
-            Claim::new(
-                "A session does not get more than the TCP it shares with (section III-A), linear.",
-                |data, _| {
-                    let points = fairness(data, Layers::Linear);
-                    Finding::each(
-                        "A session's throughput over a TCP's",
-                        Bound::Below(1.0),
-                        each(&points, session_over_tcp),
-                    )
-                },
-            ),
-            Claim::new("A TCP with a shorter round-trip time has more (section III-A).", |data, _| {
+            Supply::new(|data, _| {
+                let points = fairness(data, Layers::Exponential);
+                Measurements::of(
+                    "A session's throughput over a TCP's, exponential",
+                    each(&points, session_over_tcp),
+                )
+            }),
+            Supply::new(|data, _| {
                 let points = from(8, fairness(data, Layers::Linear));
                 let ratio = |point: &OperatingPoint<'_>| near_over_far(&point.tcps());
-                Finding::each(
-                    "The nearer half of TCP over the farther half",
-                    Bound::Above(1.0),
+                Measurements::of("The nearer half of TCP over the farther half", each(&points, ratio))
+            }),
+            Supply::new(|data, _| {
+                let points = from(8, fairness(data, Layers::Linear));
+                let ratio = |point: &OperatingPoint<'_>| near_over_far(&point.sessions_by_distance());
+                Measurements::of(
+                    "The half of the sessions with the nearer receivers over the other half",
                     each(&points, ratio),
                 )
             }),
-            Claim::new(
-                "A session's throughput does not depend on round-trip times (section III-A, summary).",
-                |data, _| {
-                    let points = from(8, fairness(data, Layers::Linear));
-                    let ratio = |point: &OperatingPoint<'_>| near_over_far(&point.sessions_by_distance());
-                    Finding::each(
-                        "The half of the sessions with the nearer receivers over the other half",
-                        Bound::Within(0.8, 1.25),
-                        each(&points, ratio),
-                    )
-                },
-            ),
         ],
     }
 }
@@ -233,14 +196,8 @@ fn changed(data: &Data, other: &Reading) -> Vec<Placed> {
 }
 
 fn open_values() -> Figure {
-    let claim = |other: &'static Reading| {
-        Claim::new(other.says, move |data, _| {
-            Finding::each(
-                "A session's throughput over a TCP's, over the same with our reading",
-                SAME,
-                changed(data, other),
-            )
-        })
+    let supply = |other: &'static Reading| {
+        Supply::new(move |data, _| Measurements::of(other.name, changed(data, other)))
     };
     Figure {
         label: Label::Other("Open values"),
@@ -256,6 +213,6 @@ fn open_values() -> Figure {
             let ratio = panel("A session's throughput over a TCP's, linear layers", curves);
             vec![Panel { up_scale: Scale::Logarithmic, ..ratio }]
         }),
-        claims: READINGS.iter().map(claim).collect(),
+        supplies: READINGS.iter().map(supply).collect(),
     }
 }

@@ -3,9 +3,8 @@
 use layercast_core::stream::Stream;
 
 use crate::frame::figure::Data;
-use crate::frame::finding::Placed;
-use crate::frame::samples::Samples;
 use crate::frame::study::{Quantity, Study, Sweep};
+use crate::samples::{Placed, Samples};
 
 /// The bottleneck, kbit/s.
 const LINK_KBPS: f64 = 15_000.0;
@@ -74,8 +73,6 @@ pub(super) struct Reading {
     pub(super) study: &'static str,
     /// What it is called.
     pub(super) name: &'static str,
-    /// What is claimed of it.
-    pub(super) says: &'static str,
     /// The changes for a number of sessions.
     set: fn(u32) -> Vec<String>,
 }
@@ -85,19 +82,16 @@ pub(super) const READINGS: [Reading; 7] = [
     Reading {
         study: "fairness-deaf-50",
         name: "deaf for 50 ms",
-        says: "Ours: with a deaf period of 50 ms the ratio is about the same.",
         set: |_| vec!["defaults.session.options.deaf_minimum=50 ms".to_owned()],
     },
     Reading {
         study: "fairness-deaf-250",
         name: "deaf for 250 ms",
-        says: "Ours: with a deaf period of 250 ms it is.",
         set: |_| vec!["defaults.session.options.deaf_minimum=250 ms".to_owned()],
     },
     Reading {
         study: "fairness-red",
         name: "RED",
-        says: "Ours: with RED (thresholds of 5 and 20 packets) in place of drop-tail it is.",
         set: |_| {
             let queue = "{ kind = \"red\", limit = \"40 packets\", min_threshold = 5, max_threshold = 20 }";
             vec![format!("link.RL-RR.queue={queue}")]
@@ -106,25 +100,17 @@ pub(super) const READINGS: [Reading; 7] = [
     Reading {
         study: "fairness-backoff",
         name: "back-off",
-        says: "Ours: with exponential back-off after failed experiments it is.",
         set: |_| vec!["defaults.session.options.backoff=true".to_owned()],
     },
     Reading {
         study: "fairness-sack",
         name: "TCP SACK",
-        says: "Ours: with TCP SACK in place of Reno it is.",
         set: |_| vec!["defaults.flow.protocol=tcp-sack".to_owned()],
     },
-    Reading {
-        study: "fairness-tcp-first",
-        name: "TCP first",
-        says: "Ours: if all TCP start before the sessions it is.",
-        set: |sessions| starts(sessions, sessions, 0),
-    },
+    Reading { study: "fairness-tcp-first", name: "TCP first", set: |sessions| starts(sessions, sessions, 0) },
     Reading {
         study: "fairness-sessions-first",
         name: "sessions first",
-        says: "Ours: if all sessions start before TCP it is.",
         set: |sessions| starts(sessions, 0, sessions),
     },
 ];

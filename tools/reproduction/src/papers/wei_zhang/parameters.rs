@@ -1,9 +1,8 @@
 //! Sections IV-A to IV-C, four sessions sharing with four TCPs: figures 8 to 11.
 
-use crate::frame::figure::{Claim, Curve, Data, Figure, Kind, Label, Panel, Style, Table};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 use super::grid::{
     BASES, FEW_INTERVALS, INTERVALS, Layers, OperatingPoint, base, combine, interval, jain, mean,
@@ -81,31 +80,21 @@ fn over_intervals() -> Figure {
                 ),
             ]
         }),
-        claims: vec![
-            Claim::new("The throughput of the sessions falls as tau_0 grows.", |data, _| {
-                let pairs = [(40, 80), (80, 160), (100, 200), (120, 250), (200, 400), (250, 500)];
-                let points = pairs.map(|(short, long)| {
-                    let ratio = interval(data, long).multicast().over(&interval(data, short).multicast());
-                    (format!("{short} to {long} ms"), ratio)
-                });
-                Finding::each(
-                    "Throughput over that at about half of tau_0",
-                    Bound::Below(1.0),
-                    points.to_vec(),
-                )
+        supplies: vec![
+            Supply::new(|data, _| {
+                let points = INTERVALS.map(|tau| (format!("{tau} ms"), interval(data, tau).multicast()));
+                Measurements::of("Throughput of the sessions", points.to_vec())
             }),
-            Claim::new("It is inversely proportional to tau_0 (summary).", |data, _| {
+            Supply::new(|data, _| {
                 let pairs = [(40, 80), (80, 160), (160, 300), (250, 500)];
                 let points = pairs.map(|(short, long)| {
                     let product = |tau: u32| interval(data, tau).multicast().times(f64::from(tau));
                     (format!("{short} to {long} ms"), product(long).over(&product(short)))
                 });
-                Finding::each(
+                Measurements::of(
                     "Throughput times tau_0, over the same at about half of tau_0",
-                    Bound::Within(0.8, 1.25),
                     points.to_vec(),
                 )
-                .because("Equation 16 says so at one loss event rate. Here slower sessions leave room to TCP, and the loss rates fall with them.")
             }),
         ],
     }
@@ -131,27 +120,23 @@ fn over_bases() -> Figure {
             ];
             vec![panel(NORMALISED, BASE, curves)]
         }),
-        claims: vec![
-            Claim::new(
-                "Above a threshold the sessions' throughput does not depend on the base rate.",
-                move |data, _| {
-                    let points = BASES.iter().filter(|at| **at > PLATEAU);
-                    let points = points.map(|&at| at_base(at, linear(data, at).over(&linear(data, PLATEAU))));
-                    Finding::each(
-                        "Throughput over that at 400 kbit/s",
-                        Bound::Within(0.8, 1.25),
-                        points.collect(),
-                    )
-                },
-            ),
-            Claim::new("Below it, it is much lower.", move |data, _| {
+        supplies: vec![
+            Supply::new(move |data, _| {
+                let points = BASES.iter().filter(|at| **at > PLATEAU);
+                let points = points.map(|&at| at_base(at, linear(data, at).over(&linear(data, PLATEAU))));
+                Measurements::of("Throughput above the threshold over that at 400 kbit/s", points.collect())
+            }),
+            Supply::new(move |data, _| {
                 let points =
                     BASES[..2].iter().map(|&at| at_base(at, linear(data, at).over(&linear(data, PLATEAU))));
-                Finding::each("Throughput over that at 400 kbit/s", Bound::Below(0.5), points.collect())
+                Measurements::of(
+                    "Throughput at the lowest base rates over that at 400 kbit/s",
+                    points.collect(),
+                )
             }),
-            Claim::new("There TCP is much more aggressive.", move |data, _| {
+            Supply::new(move |data, _| {
                 let points = BASES[..2].iter().map(|&at| at_base(at, tcp(data, at).over(&linear(data, at))));
-                Finding::each("TCP's throughput over the sessions'", Bound::Above(2.0), points.collect())
+                Measurements::of("TCP's throughput over the sessions'", points.collect())
             }),
         ],
     }
@@ -184,17 +169,9 @@ fn thresholds() -> Figure {
             });
             vec![panel(NORMALISED, BASE, curves.collect())]
         }),
-        claims: vec![Claim::new("The threshold grows with tau_0.", |data, _| {
+        supplies: vec![Supply::new(|data, _| {
             let at = FEW_INTERVALS.map(|tau| (format!("{tau} ms"), threshold(data, Layers::Linear, tau)));
-            let steps = at
-                .windows(2)
-                .map(|pair| (format!("{} over {}", pair[1].0, pair[0].0), pair[1].1.over(&pair[0].1)));
-            let steps = Finding::each(
-                "The threshold over that at the next smaller tau_0",
-                Bound::Above(1.0),
-                steps.collect(),
-            );
-            steps.and(Finding::each("In kbit/s", Bound::Above(0.0), at.to_vec()))
+            Measurements::of("Threshold, kbit/s", at.to_vec())
         })],
     }
 }
@@ -222,41 +199,29 @@ fn structures() -> Figure {
                 panel("Jain's index of the four sessions", BASE, of(fair)),
             ]
         }),
-        claims: vec![
-            Claim::new("At small base rates exponential layers are more aggressive.", move |data, _| {
+        supplies: vec![
+            Supply::new(move |data, _| {
                 let points = BASES[..4].iter().map(|&at| ratio(data, at, share));
-                Finding::each(
-                    "Their throughput over that of linear ones",
-                    Bound::Above(1.0),
-                    points.collect(),
-                )
+                Measurements::of("Their throughput over that of linear ones", points.collect())
             }),
-            Claim::new("At large base rates linear layers use the link better.", move |data, _| {
+            Supply::new(move |data, _| {
                 let points = BASES[9..].iter().map(|&at| ratio(data, at, twice_used));
-                Finding::each(
+                Measurements::of(
                     "What exponential layers leave used over what linear ones do",
-                    Bound::Below(1.0),
                     points.collect(),
                 )
             }),
-            Claim::new(
-                "A very large base rate may make sessions unfair to each other (summary).",
-                |data, _| {
-                    let fair = |at: u32| combine(&base(data, Layers::Linear, at, TAU_MS).sessions(), jain);
-                    let points = vec![at_base(1600, fair(1600).less(&fair(PLATEAU)))];
-                    Finding::each(
-                        "Jain's index of linear layers less that at 400 kbit/s",
-                        Bound::Below(0.0),
-                        points,
-                    )
-                },
-            ),
-            Claim::new("Exponential layers do so more easily (summary).", |data, _| {
+            Supply::new(|data, _| {
+                let fair = |at: u32| combine(&base(data, Layers::Linear, at, TAU_MS).sessions(), jain);
+                let points = vec![at_base(1600, fair(1600).less(&fair(PLATEAU)))];
+                Measurements::of("Jain's index of linear layers less that at 400 kbit/s", points)
+            }),
+            Supply::new(|data, _| {
                 let fair = |layers, at: u32| combine(&base(data, layers, at, TAU_MS).sessions(), jain);
                 let points = BASES[9..]
                     .iter()
                     .map(|&at| at_base(at, fair(Layers::Exponential, at).less(&fair(Layers::Linear, at))));
-                Finding::each("Jain's index less that of linear layers", Bound::Below(0.0), points.collect())
+                Measurements::of("Jain's index less that of linear layers", points.collect())
             }),
         ],
     }

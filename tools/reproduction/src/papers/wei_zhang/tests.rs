@@ -8,11 +8,11 @@ use super::grid::{BASES, FEW_INTERVALS, INTERVALS, TABLE_I, seconds};
 use super::paper;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
-use crate::frame::finding::Verdict;
-use crate::frame::samples::Samples;
+use crate::frame::report::{Outcome, outcomes};
 use crate::frame::study::Measured;
+use crate::samples::Samples;
 
-use Verdict::{Fails, Holds, Open};
+use Outcome::{Fails, Holds, Open};
 
 /// Adds the results of a number of sessions and TCPs, each the same in two replications.
 fn add(measured: &mut Measured, at: &[f64], count: u32, kbps: impl Fn(&str, u32) -> f64) {
@@ -27,15 +27,12 @@ fn data(studies: impl IntoIterator<Item = (&'static str, Measured)>) -> Data {
 }
 
 /// The verdicts of a figure's claims.
-fn verdicts(data: &Data, label: Label) -> Vec<Verdict> {
-    let paper = paper();
-    let figure = paper.figures.iter().find(|figure| figure.label == label).unwrap();
-    let panels = (figure.panels)(data);
-    figure.claims.iter().map(|claim| (claim.check)(data, &panels).verdict).collect()
+fn verdicts(data: &Data, label: Label) -> Vec<Outcome> {
+    outcomes(&paper(), data, label)
 }
 
 /// Figure 8 if sessions had this throughput at a tau_0 in ms.
-fn over_intervals(kbps: impl Fn(f64) -> f64) -> Vec<Verdict> {
+fn over_intervals(kbps: impl Fn(f64) -> f64) -> Vec<Outcome> {
     let mut interval = Measured::default();
     for tau in INTERVALS {
         add(

@@ -6,10 +6,9 @@ use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scenario::{self, catalogue};
 use layercast_protocols::registry::Registry;
 
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table};
-use crate::frame::finding::{Bound, Finding, Placed};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
 use crate::frame::scale::Scale;
+use crate::samples::{Placed, Samples};
 
 /// tau_0 of the scenarios.
 const INTERVAL_S: f64 = 0.25;
@@ -126,8 +125,8 @@ fn catching_up() -> Figure {
                 .collect();
             vec![panel(curves)]
         }),
-        claims: vec![
-            Claim::new("All four end up alternating between the levels 2 and 3.", |_, _| {
+        supplies: vec![
+            Supply::new(|_, _| {
                 let share = |time_series: &TimeSeries, low: u32, high: u32| {
                     let last = || time_series.after(DURATION_S - 5.0);
                     let there = last().filter(|(_, level, _)| (low..=high).contains(level)).count();
@@ -140,23 +139,21 @@ fn catching_up() -> Figure {
                     };
                     all.iter().map(one).collect()
                 };
-                Finding::each("Share of the last 5 s on the levels 2 and 3", Bound::Above(0.9), of(2, 3))
-                    .and(Finding::each("On level 3 alone", Bound::Within(0.1, 0.9), of(3, 3)))
-                    .because("The rest is above: the queue takes 0.4 s to fill on level 3, and where a point of layer 4 comes sooner the receivers rise once more.")
+                Measurements::of("Share of the last 5 s on the levels 2 and 3", of(2, 3))
+                    .and(Measurements::of("Share of the last 5 s on level 3", of(3, 3)))
             }),
-            Claim::new("The late ones catch up with the first.", |_, _| {
+            Supply::new(|_, _| {
                 let all = four();
                 let Some((first, others)) = all.split_first() else {
-                    return Finding::open("Nothing was run.");
+                    return Measurements::of("Share of the last 5 s on the same level as A", Vec::new());
                 };
                 let same = |time_series: &TimeSeries| {
                     let pairs = || first.after(DURATION_S - 5.0).zip(time_series.after(DURATION_S - 5.0));
                     let same = pairs().filter(|(one, other)| one.1 == other.1).count();
                     (time_series.name.clone(), Samples::exactly(same as f64 / pairs().count().max(1) as f64))
                 };
-                Finding::each(
+                Measurements::of(
                     "Share of the last 5 s on the same level as A",
-                    Bound::Above(0.95),
                     others.iter().map(same).collect(),
                 )
             }),
@@ -171,18 +168,14 @@ fn climb() -> Figure {
         section: "III-A",
         kind: Kind::TimeSeries,
         panels: Box::new(|_| vec![panel(vec![one(&[FAST_LINK], "linear").curve(Style::Line(1))])]),
-        claims: vec![Claim::new("The rate grows as a linear staircase.", |_, _| {
+        supplies: vec![Supply::new(|_, _| {
             let time_series = one(&[FAST_LINK], "linear");
             let top = time_series.joins().iter().map(|(_, level)| *level).max().unwrap_or(0);
             let first = time_series.joins().into_iter().take(top as usize);
             let points = first.map(|(at, level)| {
                 (format!("level {level}"), Samples::exactly(at / (f64::from(level + 1) * INTERVAL_S)))
             });
-            Finding::each(
-                "When a level is reached, over (level + 1) tau_0",
-                Bound::Within(0.9, 1.1),
-                points.collect(),
-            )
+            Measurements::of("When a level is reached, over (level + 1) tau_0", points.collect())
         })],
     }
 }
@@ -206,20 +199,18 @@ fn structures() -> Figure {
             let [linear, exponential] = both();
             vec![panel(vec![linear.curve(Style::Line(1)), exponential.curve(Style::Line(2))])]
         }),
-        claims: vec![
-            Claim::new("Both structures take the same time to reach the steady state.", move |_, _| {
+        supplies: vec![
+            Supply::new(move |_, _| {
                 let [linear, exponential] = both().map(|time_series| peak(&time_series));
-                Finding::each(
+                Measurements::of(
                     "When exponential layers exceed the link, over when linear ones do",
-                    Bound::Within(0.8, 1.25),
                     exactly("the first time", exponential / linear),
                 )
             }),
-            Claim::new("Settled, the rate of linear layers swings in a narrower range.", move |_, _| {
+            Supply::new(move |_, _| {
                 let [linear, exponential] = both().map(|time_series| swing(&time_series));
-                Finding::each(
+                Measurements::of(
                     "The range of linear layers over that of exponential ones in the last 6 s",
-                    Bound::Below(0.5),
                     exactly("one link", linear / exponential),
                 )
             }),
@@ -240,8 +231,8 @@ fn backing_off() -> Figure {
                 backing_off.curve(Style::Line(1)),
             ])]
         }),
-        claims: vec![
-            Claim::new("One, three, then seven points of the layer pass after failures in a row.", |_, _| {
+        supplies: vec![
+            Supply::new(|_, _| {
                 let time_series = one(&[BACKOFF, LONG], "with back-off");
                 let tries: Vec<f64> = time_series
                     .joins()
@@ -257,20 +248,15 @@ fn backing_off() -> Figure {
                         Samples::exactly((pair[1] - pair[0]) / spacing / asked),
                     )
                 });
-                Finding::each(
-                    "Time to the next experiment over 2^n spacings",
-                    Bound::Within(0.95, 1.05),
-                    gaps.collect(),
-                )
+                Measurements::of("Time to the next experiment over 2^n spacings", gaps.collect())
             }),
-            Claim::new("The receiver settles on the level below.", |_, _| {
+            Supply::new(|_, _| {
                 let above = |time_series: &TimeSeries| {
                     time_series.after(DURATION_S).filter(|(_, level, _)| *level > 2).count() as f64
                 };
                 let ratio = above(&one(&[BACKOFF, LONG], "with back-off")) / above(&one(&[LONG], "without"));
-                Finding::each(
+                Measurements::of(
                     "Time above level 2 after 15 s, over the same without back-off",
-                    Bound::Below(0.5),
                     exactly("one link", ratio),
                 )
             }),

@@ -6,9 +6,8 @@ use layercast_protocols::elm::options::Strategy;
 use layercast_protocols::elm::strategy::Manager;
 
 use super::{BORDER, FIRST, LADDER, exactly, panel, rung};
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Panel, Style, Table, curve};
-use crate::frame::finding::{Bound, Finding};
-use crate::frame::samples::Samples;
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table, curve};
+use crate::samples::Samples;
 
 /// The longest delays (section 6.3).
 const LONGEST_S: f64 = 25.0;
@@ -68,24 +67,19 @@ fn passive_zone() -> Figure {
                 vec![curve(WITHOUT, 1, 0.0), curve(WITH, 2, ZONE)],
             )]
         }),
-        claims: vec![Claim::new(
-            "The zone reaches from a little below the present layer to a little above the next; in it no timer starts.",
-            |_, panels| {
-                let [below, here] = [LADDER[FIRST - 1], LADDER[FIRST]];
-                let (low, high) = (here - ZONE * (here - below), BORDER + ZONE * (BORDER - here));
-                let is_in_zone = |kbps: f64| kbps > low && kbps < high;
-                Finding::each(
-                    "Share of rates in the zone at which a timer starts",
-                    Bound::Below(1e-9),
-                    exactly("the zone", share_with_timer(panels, WITH, is_in_zone)),
-                )
-                .and(Finding::each(
-                    "Outside of it",
-                    Bound::Above(1.0 - 1e-9),
-                    exactly("the rest", share_with_timer(panels, WITH, |kbps| kbps < low || kbps > high)),
-                ))
-            },
-        )],
+        supplies: vec![Supply::new(|_, panels| {
+            let [below, here] = [LADDER[FIRST - 1], LADDER[FIRST]];
+            let (low, high) = (here - ZONE * (here - below), BORDER + ZONE * (BORDER - here));
+            let is_in_zone = |kbps: f64| kbps > low && kbps < high;
+            Measurements::of(
+                "Share of rates in the zone at which a timer starts",
+                exactly("the zone", share_with_timer(panels, WITH, is_in_zone)),
+            )
+            .and(Measurements::of(
+                "Share of rates outside of the zone at which a timer starts",
+                exactly("the rest", share_with_timer(panels, WITH, |kbps| kbps < low || kbps > high)),
+            ))
+        })],
     }
 }
 
@@ -135,35 +129,26 @@ fn reactivity() -> Figure {
                 panel("Laziness", across, Table::About(10), curves(&Samples::clone)),
             ]
         }),
-        claims: vec![
-            Claim::new("Reactivity is delta for joins and its root for leaves.", |_, panels| {
+        supplies: vec![
+            Supply::new(|_, panels| {
                 let largest = |name: &str, expected: fn(f64) -> f64| {
                     let points = curve(panels, 0, name).map_or(&[][..], |curve| &curve.points);
                     let off = points.iter().map(|(delta, found)| (found.mean() - expected(*delta)).abs());
                     exactly(name, off.fold(0.0, f64::max))
                 };
-                Finding::each(
-                    "Largest difference from delta",
-                    Bound::Below(1e-6),
-                    largest(JOIN, |delta| delta),
+                Measurements::of("Largest difference from delta", largest(JOIN, |delta| delta)).and(
+                    Measurements::of("Largest difference from the root of delta", largest(LEAVE, libm::sqrt)),
                 )
-                .and(Finding::each(
-                    "From its root",
-                    Bound::Below(1e-6),
-                    largest(LEAVE, libm::sqrt),
-                ))
             }),
-            Claim::new("The strategy is more reactive when it leaves than when it joins.", |_, panels| {
+            Supply::new(|_, panels| {
                 let [join, leave] = [JOIN, LEAVE].map(|name| curve(panels, 0, name));
-                let Some((join, leave)) = join.zip(leave) else { return Finding::open("Nothing was drawn.") };
+                let Some((join, leave)) = join.zip(leave) else {
+                    return Measurements::of("Reactivity of leaving over that of joining", Vec::new());
+                };
                 let inside = join.points.iter().filter(|(delta, _)| *delta < 1.0);
                 let positions =
                     inside.map(|(delta, joining)| (format!("delta {delta}"), leave.at(*delta).over(joining)));
-                Finding::each(
-                    "Reactivity of leaving over that of joining",
-                    Bound::Above(1.0),
-                    positions.collect(),
-                )
+                Measurements::of("Reactivity of leaving over that of joining", positions.collect())
             }),
         ],
     }

@@ -8,8 +8,7 @@ use layercast_kit::estimator::{
 use layercast_protocols::elm::options::Strategy;
 
 use super::{BORDER, DURATION_S, beginning, exactly, follow, panel, swinging};
-use crate::frame::figure::{Claim, Curve, Figure, Kind, Label, Style, Table, curve};
-use crate::frame::finding::{Bound, Finding};
+use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Style, Supply, Table, curve};
 
 pub(super) fn figures() -> Vec<Figure> {
     vec![smoothing(), no_losses(), window()]
@@ -54,8 +53,8 @@ fn smoothing() -> Figure {
             curves.push(line("mean of percentiles", 3, &percentiles));
             vec![panel("Rates in kbit/s", "time, s", Table::About(12), curves)]
         }),
-        claims: vec![
-            Claim::new("Smoothing takes away the rapid oscillations.", |_, _| {
+        supplies: vec![
+            Supply::new(|_, _| {
                 let time_series = swinging(BORDER);
                 let share = |name: &str, smoothing, weight| {
                     let left = swing(&smoothed(&time_series, smoothing, weight)) / swing(&time_series);
@@ -65,26 +64,21 @@ fn smoothing() -> Figure {
                     share("the weighted mean (0.01)", Smoothing::Ewma, WEIGHTS[1]),
                     share("the mean of percentiles", Smoothing::PercentileMean, 1.0),
                 ];
-                Finding::each("What is left of the swing", Bound::Below(0.5), ways)
+                Measurements::of("What is left of the swing", ways)
             }),
-            Claim::new("The smaller the weight of a new value, the smoother (eq. 22).", |_, _| {
+            Supply::new(|_, _| {
                 let time_series = swinging(BORDER);
                 let [large, small] =
                     WEIGHTS.map(|weight| swing(&smoothed(&time_series, Smoothing::Ewma, weight)));
-                Finding::each(
-                    "Swing at 0.01 over that at 0.1",
-                    Bound::Below(1.0),
-                    exactly("the weights", small / large),
-                )
+                Measurements::of("Swing at 0.01 over that at 0.1", exactly("the weights", small / large))
             }),
-            Claim::new("A manager that is given the smoothed rate changes its level less.", |_, _| {
+            Supply::new(|_, _| {
                 let time_series = swinging(BORDER);
                 let (_, raw) = follow(Strategy::Naive, &time_series);
                 let (_, calm) = follow(Strategy::Naive, &smoothed(&time_series, Smoothing::Ewma, WEIGHTS[1]));
                 let share = f64::from(calm) / f64::from(raw);
-                Finding::each(
+                Measurements::of(
                     "Changes of the naive strategy, smoothed over not",
-                    Bound::Below(1.0),
                     exactly("weight 0.01", share),
                 )
             }),
@@ -142,26 +136,19 @@ fn no_losses() -> Figure {
                 ],
             )]
         }),
-        claims: vec![Claim::new(
-            "Without losses the calculated rate grows beyond the capacity and says nothing about it.",
-            |_, panels| {
-                let points = curve(panels, 0, GROWING).map_or(&[][..], |curve| &curve.points);
-                let late: Vec<f64> =
-                    points.iter().filter(|(at, _)| *at > LAST_LOSS_S).map(|(_, rate)| rate.mean()).collect();
-                let least = late.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
-                let end = late.last().copied().unwrap_or(f64::NAN);
-                Finding::each(
-                    "The calculated rate over the capacity",
-                    Bound::Above(1.0),
-                    exactly("120 s", end / CAPACITY),
-                )
-                .and(Finding::each(
-                    "Its least step after the last loss, in kbit/s",
-                    Bound::Above(-1e-6),
+        supplies: vec![Supply::new(|_, panels| {
+            let points = curve(panels, 0, GROWING).map_or(&[][..], |curve| &curve.points);
+            let late: Vec<f64> =
+                points.iter().filter(|(at, _)| *at > LAST_LOSS_S).map(|(_, rate)| rate.mean()).collect();
+            let least = late.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+            let end = late.last().copied().unwrap_or(f64::NAN);
+            Measurements::of("The calculated rate over the capacity", exactly("120 s", end / CAPACITY)).and(
+                Measurements::of(
+                    "Least step of the calculated rate after the last loss, kbit/s",
                     exactly("any time", least),
-                ))
-            },
-        )],
+                ),
+            )
+        })],
     }
 }
 
@@ -199,13 +186,10 @@ fn window() -> Figure {
                 vec![Curve::exact(COUNTED, Style::Dots(1), points)],
             )]
         }),
-        claims: vec![Claim::new(
-            "With a window of three packets two of the three losses count.",
-            |_, panels| {
-                let two = curve(panels, 0, COUNTED).map_or(f64::NAN, |curve| curve.at(3.0).mean());
-                Finding::each("Losses that count", Bound::Within(1.5, 2.5), exactly("a window of 3", two))
-            },
-        )],
+        supplies: vec![Supply::new(|_, panels| {
+            let two = curve(panels, 0, COUNTED).map_or(f64::NAN, |curve| curve.at(3.0).mean());
+            Measurements::of("Losses that count", exactly("a window of 3", two))
+        })],
     }
 }
 

@@ -7,6 +7,9 @@ use layercast_laboratory::results::Statistic;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Samples(pub(crate) Vec<Option<f64>>);
 
+/// Samples at a place in a grid.
+pub(crate) type Placed = (String, Samples);
+
 impl Samples {
     /// Values that are the same in all replications, or not from an experiment.
     pub(crate) fn exactly(value: f64) -> Samples {
