@@ -2,7 +2,7 @@
 
 use crate::amca::dyram::UNKNOWN_WINDOW;
 use crate::amca::estimates::{Summary, backlog, packets_per_report, unacknowledged};
-use crate::amca::{Control, IgnoreRule, Options, Profile, Step};
+use crate::amca::{Control, IgnoreRule, Options, Phase, Profile, Step};
 use layercast_core::units::{Duration, Rate, Size, Time};
 
 /// The state between reports.
@@ -22,6 +22,12 @@ pub(super) struct Feedback {
     shortest: Option<Duration>,
     /// The round-trip time of the empty path: the minimum of the largest ones reported.
     base: Option<Duration>,
+    /// The round-trip time of the empty path as an option says it.
+    known_base: Option<Duration>,
+    drain_every: Duration,
+    /// When the rate is halved next, and the rate before while it is.
+    drains_at: Option<Time>,
+    rate_before: Option<Rate>,
     /// How often children had come or gone when `base` was started.
     changes: u64,
     /// Packets first sent since the last message from below.
@@ -43,6 +49,10 @@ impl Feedback {
             longest: None,
             shortest: None,
             base: None,
+            known_base: Some(options.known_base).filter(|&known| known > Duration::ZERO),
+            drain_every: options.drain_every,
+            drains_at: None,
+            rate_before: None,
             changes: 0,
             sent_since_message: 0,
         }
@@ -69,6 +79,11 @@ impl Feedback {
     /// All children have left.
     pub(super) fn on_no_children(&mut self) {
         (self.longest, self.shortest, self.base) = (None, None, None);
+    }
+
+    /// The round-trip time of the empty path, as far as it is known.
+    pub(super) fn base(&self) -> Option<Duration> {
+        self.known_base.or(self.base)
     }
 
     /// The largest round-trip time, if one is known.
@@ -125,7 +140,7 @@ impl Feedback {
         let unacknowledged = match self.profile {
             Profile::Literal => unacknowledged(u64::from(summary.count), advance),
             Profile::Count => unacknowledged(self.sent_since, advance),
-            Profile::Backlog => self.base.map_or(0.0, |base| {
+            Profile::Backlog => self.base().map_or(0.0, |base| {
                 let outstanding = next.saturating_sub(summary.below);
                 backlog(outstanding, control.rate().as_bps(), base.as_secs_f64(), bits)
             }),
@@ -140,7 +155,35 @@ impl Feedback {
             rtt_max_s: known_us(summary.rtt_max_us).map(Duration::as_secs_f64),
             is_marked: summary.is_marked,
         };
+        if self.is_draining(now, control) {
+            // The report describes the halved rate.
+            (self.sent_since, self.below) = (0, Some(summary.below));
+            return;
+        }
         control.on_report(now, step);
         (self.sent_since, self.below) = (0, Some(summary.below));
+    }
+
+    /// Whether this report belongs to a drain: the one that begins it and the one that ends it. Between them the
+    /// rate is half of what it was.
+    fn is_draining(&mut self, now: Time, control: &mut Control) -> bool {
+        let before = self.rate_before.take();
+        if self.drain_every == Duration::ZERO || control.phase() == Phase::SlowStart {
+            return false;
+        }
+        if let Some(before) = before {
+            // A loss meanwhile has halved the rate once more, and that stays.
+            control.set((control.rate().as_bps() * 2.0).min(before.as_bps()));
+            return true;
+        }
+        let begins = self.drains_at.is_some_and(|at| now >= at);
+        if begins {
+            self.rate_before = Some(control.rate());
+            control.set(control.rate().as_bps() / 2.0);
+        }
+        if begins || self.drains_at.is_none() {
+            self.drains_at = Some(now + self.drain_every);
+        }
+        begins
     }
 }
