@@ -10,7 +10,7 @@ mod experiment;
 mod list;
 mod measure;
 mod page;
-mod rhythm;
+pub(crate) mod rhythm;
 
 use std::path::{Path, PathBuf};
 
