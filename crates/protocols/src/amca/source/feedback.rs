@@ -187,3 +187,63 @@ impl Feedback {
         begins
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amca::Rules;
+    use alloc::vec::Vec;
+
+    const SIZE: Size = Size::from_bytes(1024);
+
+    fn summary(rtt_ms: u32) -> Summary {
+        Summary {
+            below: 0,
+            end: 0,
+            limit: 100,
+            rtt_max_us: rtt_ms * 1000,
+            rtt_min_us: rtt_ms * 1000,
+            period_us: 1_000_000,
+            rtt_var_us: 0,
+            count: 32,
+            is_marked: false,
+        }
+    }
+
+    /// A source in avoidance at 800 kbit/s.
+    fn control(options: &Options) -> Control {
+        let mut control = Control::new(Rules::new(options, SIZE)).at_rate(Rate::from_kbps(800.0));
+        control.on_nack(Time::ZERO, 0, Duration::ZERO);
+        control
+    }
+
+    #[test]
+    fn a_known_path_takes_the_place_of_the_smallest_round_trip_time() {
+        let known = Duration::from_ms(60);
+        for (options, base) in [
+            (Options::default(), Duration::from_ms(110)),
+            (Options { known_base: known, ..Options::default() }, known),
+        ] {
+            let mut feedback = Feedback::new(&options, SIZE);
+            feedback.on_summary(Time::ZERO, &summary(120), 0, &mut control(&options));
+            feedback.on_summary(Time::ZERO, &summary(110), 0, &mut control(&options));
+            assert_eq!(feedback.base(), Some(base));
+        }
+    }
+
+    #[test]
+    fn a_drain_halves_the_rate_for_one_report() {
+        let options = Options { drain_every: Duration::from_secs(10), ..Options::default() };
+        let (mut feedback, mut control) = (Feedback::new(&options, SIZE), control(&options));
+        let mut rates = Vec::new();
+        for second in 0..14 {
+            let now = Time::ZERO + Duration::from_secs(second);
+            feedback.on_summary(now, &summary(100), 0, &mut control);
+            rates.push(control.rate().as_kbps());
+        }
+        assert!((rates[10] - rates[9] / 2.0).abs() < 1e-6, "{rates:?}");
+        assert!((rates[11] - rates[9]).abs() < 1e-6, "{rates:?}");
+        let drains = rates.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert_eq!(drains, 1, "{rates:?}");
+    }
+}
