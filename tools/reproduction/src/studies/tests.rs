@@ -17,13 +17,13 @@ fn the_page_has_a_place_for_each_study() {
 #[test]
 fn what_lies_on_one_side_is_decided_and_equal_values_are_observed() {
     let placed = |values: &[f64]| Placed::of(&Samples::of(values.iter().copied()), 1.0);
-    assert_eq!(placed(&[1.1, 1.2, 1.3]), Placed { side: Side::Above, is_observed: false });
-    assert_eq!(placed(&[0.7, 0.8, 0.9]).name(1.0), "below 1.00");
+    assert_eq!(placed(&[1.19, 1.2, 1.21]), Placed { side: Side::Above, is_observed: false });
+    assert_eq!(placed(&[0.79, 0.8, 0.81]).name(1.0), "below 1.00");
     assert_eq!(placed(&[0.9, 1.1]).side, Side::Open);
     assert_eq!(placed(&[2.0, 2.0]).name(1.0), "above 1.00 (observed)");
     assert_eq!(placed(&[2.0]), Placed { side: Side::Above, is_observed: true });
     assert_eq!(placed(&[]).side, Side::Open);
-    assert_eq!(placed(&[2.0]).against(placed(&[1.1, 1.2, 1.3])), "stays");
+    assert_eq!(placed(&[2.0]).against(placed(&[1.19, 1.2, 1.21])), "stays");
     assert_eq!(placed(&[0.5]).against(placed(&[2.0])), "**changes**");
 }
 
