@@ -23,7 +23,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -144,6 +144,10 @@ reproduce-amca: toolchain ## Judge the claims of the AMCA report, draw its figur
 readings: toolchain ## Run every experiment at a drop-tail queue in both readings, plain by phase and jittered, and write the table of docs/readings.md
 	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- readings \
 	  --out $(OUT) --page docs/readings.md $(REPRODUCTION_OPTIONS)
+
+studies: toolchain ## Run the studies across papers (open values, one fit for ELM and RLC, late starters of AMCA) and write the tables of docs/studies.md
+	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- studies \
+	  --out $(OUT) --page docs/studies.md $(REPRODUCTION_OPTIONS)
 
 # PGO=1 measures the builds by profile as well. HTSIM=/path names a checkout of csg-htsim.
 bench thesis-times: PGO_PROGRAMS = layercast layercast-bench

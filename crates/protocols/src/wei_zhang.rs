@@ -19,7 +19,7 @@ pub mod theory;
 pub use backoff::{Backoff, points_to_skip};
 pub use header::Header;
 pub use lct::HeaderError;
-pub use options::Options;
+pub use options::{Options, PointOrigin};
 pub use points::{Points, TICKS};
 pub use receiver::Receiver;
 pub use source::Source;

@@ -1,8 +1,8 @@
 //! Regenerates the figures of papers and says which of their claims hold.
 //!
 //! `make reproduce-thesis` and its like each run all of a paper and write its page in the
-//! documentation; `make readings` runs every experiment at a drop-tail queue in both readings. `--quick` runs
-//! everything briefly.
+//! documentation; `make readings` runs every experiment at a drop-tail queue in both readings, `make studies` what
+//! goes across papers. `--quick` runs everything briefly.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,6 +17,7 @@ mod frame;
 mod papers;
 mod readings;
 mod samples;
+mod studies;
 
 use frame::effort::Effort;
 use frame::figure::{Data, Paper};
@@ -31,11 +32,12 @@ use frame::{gallery, page, study, summary};
 #[derive(Debug, Parser)]
 #[command(name = "layercast-reproduction", version, max_term_width = 100)]
 struct Arguments {
-    /// The paper, or `readings`
-    #[arg(value_parser = papers::NAMES.into_iter().chain([READINGS]).collect::<Vec<_>>())]
+    /// The paper, `readings` or `studies`
+    #[arg(value_parser = papers::NAMES.into_iter().chain([READINGS, STUDIES]).collect::<Vec<_>>())]
     paper: String,
 
-    /// Of the readings only experiments whose names contain this, and no page
+    /// Of the readings only experiments whose names contain this, and no page; of the studies those whose
+    /// names contain it
     #[arg(long, value_name = "PART")]
     only: Option<String>,
 
@@ -63,6 +65,9 @@ struct Arguments {
 /// What stands for both readings of all experiments at drop-tail queues.
 const READINGS: &str = "readings";
 
+/// What stands for the studies across papers.
+const STUDIES: &str = "studies";
+
 /// Prints its progress to standard error.
 struct OnStandardError;
 
@@ -76,6 +81,13 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match papers::find(&arguments.paper) {
         Some(paper) => run(&arguments, &paper),
+        None if arguments.paper == STUDIES => studies::run(&studies::Plan {
+            out: arguments.out.join(STUDIES),
+            page: arguments.page.clone(),
+            only: arguments.only.clone(),
+            quick: arguments.quick,
+            jobs: arguments.jobs,
+        }),
         None => readings::run(&readings::Plan {
             out: arguments.out.join(READINGS),
             page: arguments.page.clone(),

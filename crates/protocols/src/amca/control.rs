@@ -243,7 +243,8 @@ impl Control {
         self.hold_until.is_some_and(|until| now < until)
     }
 
-    fn set(&mut self, rate_bps: f64) {
+    /// Sets the rate, within its limits.
+    pub(super) fn set(&mut self, rate_bps: f64) {
         self.rate_bps = rate_bps.clamp(self.rules.least_bps, self.rules.most_bps);
     }
 

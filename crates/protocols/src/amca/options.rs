@@ -72,6 +72,12 @@ layercast_core::options! {
         /// Whether the standing queue beyond beta is drained in the next period; else the rate follows that
         /// of the bottleneck and the queue remains. By profile: in the backlog one (this project's choice).
         drain: Option<bool> = None;
+        /// The round-trip time of the empty path if it is known from elsewhere, in place of the smallest one
+        /// reported; 0 for unknown. For the profile `backlog` (not in the report).
+        known_base: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(64);
+        /// How often the source sends at half its rate for one report, so that the smallest round-trip time is
+        /// taken without its own queue; 0 for never (not in the report).
+        drain_every: Duration = Duration::ZERO, Duration::ZERO => Duration::from_secs(36_000);
         /// Whether the source returns to slow start when its rate has fallen below half of the maximum of the
         /// last 10 s and NACKs are no longer ignored (not in the report).
         restart_after_cut: bool = false;

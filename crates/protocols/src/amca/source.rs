@@ -378,6 +378,8 @@ impl Endpoint for Source {
         value growth in "packets/packet" = self.control.growth();
         /// Unacknowledged packets, by the last report: those queued in the buffers.
         value unacknowledged in "packets" = self.control.unacknowledged();
+        /// The round-trip time that it takes for that of the empty path.
+        value base_rtt_ms in "ms" = self.feedback.base();
         /// Whether the source is in slow start.
         value in_slow_start in "flag" = self.control.phase() == Phase::SlowStart;
         /// Packets that all receivers have.

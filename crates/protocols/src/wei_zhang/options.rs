@@ -4,12 +4,27 @@ use layercast_core::session::{Character, Rates, Requirements};
 use layercast_core::units::Duration;
 use layercast_kit::pacing::DEPLOYED_DITHER;
 
+layercast_core::choices! {
+    /// From when on a receiver counts the points of the layer above its own.
+    pub enum PointOrigin {
+        /// From the source's start, so that receivers act together.
+        Source = "source",
+        /// From the receiver's own first packet.
+        Join = "join",
+        /// From its last change of level, a join or a leave.
+        Event = "event",
+    }
+}
+
 layercast_core::options! {
     /// The options of synchronised join experiments (Wei and Zhang).
     pub struct Options {
         /// The unit tau_0 of the spacing of points: those of layer j are tau_0 B_j / B_0 apart. The report
         /// has 80 to 500 ms; `layercast design wei-zhang` chooses one for a round-trip time.
         base_interval: Duration = Duration::from_ms(250), Duration::from_ms(1) => Duration::from_secs(60);
+        /// From when on points are counted, tau_j apart (the report gives their spacing alone; this project's
+        /// choice: source; with the others receivers do not act together).
+        points_from: PointOrigin = PointOrigin::Source;
         /// The least deaf period after a layer was left, in which losses and points pass (the report has
         /// no value; this project's choice).
         deaf_minimum: Duration = Duration::from_ms(100), Duration::ZERO => Duration::from_secs(600);

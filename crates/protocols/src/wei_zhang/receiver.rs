@@ -1,6 +1,6 @@
 //! The receiver: joins at points of the layer above, leaves on loss, deaf in between.
 
-use super::{Backoff, Header, Options, Points};
+use super::{Backoff, Header, Options, PointOrigin, Points};
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Endpoint, Estimates, Input, Timers, TraceEvent,
 };
@@ -28,6 +28,8 @@ pub struct Receiver {
     deaf_until: Time,
     /// The source's time on the newest base packet, and when that came.
     clock: Option<(u64, Time)>,
+    /// The source's time from which points are counted.
+    origin: u64,
     /// The last point that was acted on.
     acted: Option<(Layer, Time)>,
     backoff: Backoff,
@@ -57,6 +59,7 @@ impl Receiver {
             is_running: false,
             deaf_until: Time::ZERO,
             clock: None,
+            origin: 0,
             acted: None,
             backoff: Backoff::default(),
             timers: Timers::default(),
@@ -99,6 +102,16 @@ impl Receiver {
         let Some(top) = self.layers.level().top().filter(|&top| top != Layer::BASE) else { return };
         self.judge(now, top);
         self.layers.change(Level::from_count(top.0), Cause::Loss, &mut self.actions);
+        self.count_from_here();
+    }
+
+    /// The level has changed: where points are counted from the last change, they begin anew.
+    fn count_from_here(&mut self) {
+        if self.options.points_from == PointOrigin::Event
+            && let Some((ticks, _)) = self.clock
+        {
+            self.origin = ticks;
+        }
     }
 
     /// Whether the experiment with the layer that is lost now had failed.
@@ -115,6 +128,9 @@ impl Receiver {
     fn on_time(&mut self, now: Time, ticks: u64) {
         let Some((before, at)) = self.clock else {
             self.clock = Some((ticks, now));
+            if self.options.points_from != PointOrigin::Source {
+                self.origin = ticks;
+            }
             return;
         };
         if ticks <= before {
@@ -130,7 +146,11 @@ impl Receiver {
         if ticks - before > self.points.ticks(possible)
             || self.is_deaf(now)
             || !self.plan.layers.contains(above)
-            || !self.points.is_due(above, before, ticks)
+            || !self.points.is_due(
+                above,
+                before.saturating_sub(self.origin),
+                ticks.saturating_sub(self.origin),
+            )
             || self.is_too_early(now, above)
         {
             return;
@@ -138,6 +158,7 @@ impl Receiver {
         if !self.options.backoff || self.backoff.on_point(above) {
             self.acted = Some((above, now));
             self.layers.change(Level::up_to(above), Cause::SynchronisationPoint, &mut self.actions);
+            self.count_from_here();
         }
     }
 

@@ -152,3 +152,32 @@ fn layers_that_cannot_be_joined_are_tried_at_a_later_point() {
     bench.give(Input::Stop);
     assert_eq!(bench.level(), 0);
 }
+
+#[test]
+fn points_may_be_counted_from_the_join() {
+    // The first packet comes at 20 ms, so all points are 20 ms later than the source's.
+    let mut bench = Bench::new(&Options { points_from: PointOrigin::Join, ..options() });
+    bench.until(2);
+    assert_eq!(bench.level(), 1, "two intervals since the source's start, not since the first packet");
+    bench.until(3);
+    assert_eq!(bench.level(), 2);
+    bench.until(4);
+    assert_eq!(bench.level(), 3, "three intervals after the first packet, soon after the last join");
+}
+
+#[test]
+fn points_from_the_last_event_begin_anew_with_each_change() {
+    let mut bench = Bench::new(&Options { points_from: PointOrigin::Event, ..options() });
+    bench.until(3);
+    assert_eq!(bench.level(), 2, "joined at 180 ms");
+    bench.until(5);
+    assert_eq!(bench.level(), 2, "three intervals since then end at 420 ms");
+    bench.until(6);
+    assert_eq!(bench.level(), 3);
+    bench.packet(1, 0);
+    bench.lose(1);
+    bench.until(8);
+    assert_eq!(bench.level(), 2, "three intervals since the loss at 480 ms end at 720 ms");
+    bench.until(9);
+    assert_eq!(bench.level(), 3);
+}

@@ -1,0 +1,183 @@
+//! Simulations 3 to 5 at the fitted point, and which protocol is fairer to TCP.
+
+use layercast_laboratory::sweep::Part;
+
+use super::Point;
+use crate::samples::{Samples, format_samples};
+use crate::readings::rhythm::{PHASES, Rhythm};
+use crate::studies::experiment::{Case, Meant, Runner, mean, samples};
+use crate::studies::page::{Placed, Report, Side};
+
+/// The simulations with the scenarios of ELM and RLC, and whether a queue loses packets there.
+const SIMULATIONS: [(u32, &str, &str, bool); 3] = [
+    (3, "thesis/simulation-3-elm", "thesis/simulation-3-rlc", true),
+    (4, "thesis/simulation-4-elm", "thesis/simulation-4-rlc", false),
+    (5, "thesis/simulation-5-elm", "thesis/simulation-5-rlc", true),
+];
+const NODES: [&str; 3] = ["R1", "R2", "R3"];
+const REPLICATIONS: u32 = 15;
+/// Replications of each phase, in both readings.
+const OF_A_PHASE: u32 = 2;
+
+/// Of both protocols the replications of one set of runs.
+struct Pair {
+    elm: Vec<Part>,
+    rlc: Vec<Part>,
+}
+
+/// What one node has.
+struct Row {
+    simulation: u32,
+    node: &'static str,
+    /// ELM's index less RLC's: as the scenario, in the plain reading, in the jittered one.
+    differences: [Option<Samples>; 3],
+}
+
+/// The columns of the differences.
+const READINGS: [&str; 3] = ["as the scenario", "plain, eight phases", "jittered, eight phases"];
+
+pub(super) fn run(runner: &Runner, point: &Point, report: &mut Report) -> anyhow::Result<()> {
+    let mut rows = Vec::new();
+    let (mut lines, mut more) = (Vec::new(), Vec::new());
+    let mut oscillates = Vec::new();
+    for (simulation, elm, rlc, queues) in SIMULATIONS {
+        let cases = [Case::new(elm)?.with(point.elm()), Case::new(rlc)?.with(point.rlc())];
+        let as_is = pair(runner, &format!("simulation {simulation} fitted"), &cases, REPLICATIONS)?;
+        let readings = if queues { Some(both(runner, simulation, &cases)?) } else { None };
+        for node in NODES {
+            let [elm, rlc] = indices(&as_is, node);
+            let by_phase = |phases: &[Pair]| {
+                let means = |pair: &Pair| indices(pair, node).map(|index| index.statistic().mean);
+                let each = phases.iter().map(means);
+                Samples(each.map(|[elm, rlc]| elm.zip(rlc).map(|(elm, rlc)| elm - rlc)).collect())
+            };
+            let of = |reading: usize| readings.as_ref().map(|all| by_phase(&all[reading]));
+            let differences = [Some(elm.less(&rlc)), of(0), of(1)];
+            let changes = |parts: &[Part], session: &str| {
+                samples(parts, &format!("{session}@{node}"), "level_changes", 0)
+            };
+            let (slow, quick) = (changes(&as_is.elm, "elm"), changes(&as_is.rlc, "rlc"));
+            oscillates.push(Placed::of(&slow.less(&quick), 0.0).side == Side::Below);
+            let experiment = format!("simulation {simulation}, {node}");
+            for (name, samples) in [("ELM", &elm), ("RLC", &rlc)] {
+                report.keep(&experiment, name, "index", samples);
+            }
+            for (name, difference) in READINGS.iter().zip(&differences) {
+                if let Some(difference) = difference {
+                    report.keep(&experiment, name, "ELM's index less RLC's", difference);
+                }
+            }
+            more.push(vec![
+                simulation.to_string(),
+                node.to_owned(),
+                format_samples(&elm),
+                format_samples(&rlc),
+                format_samples(&slow),
+                format_samples(&quick),
+            ]);
+            lines.push(vec![
+                simulation.to_string(),
+                node.to_owned(),
+                format_samples(&of_tcp(&as_is.elm, "elm", node)),
+                format_samples(&of_tcp(&as_is.rlc, "rlc", node)),
+            ]);
+            rows.push(Row { simulation, node, differences });
+        }
+    }
+    for (reading, name) in READINGS.iter().enumerate() {
+        report.page.say(&verdict(&rows, reading, name));
+    }
+    let calm = oscillates.iter().filter(|&&calm| calm).count();
+    report
+        .page
+        .say(&format!("- Level changes: ELM makes fewer than RLC at {calm} of {} nodes.", oscillates.len()));
+    report.page.say("");
+    report.page.heading(&[
+        "simulation",
+        "node",
+        "ELM of TCP:",
+        "RLC of TCP:",
+        "ELM's index less RLC's:",
+        "plain phases:",
+        "jittered:",
+    ]);
+    for (mut line, row) in lines.into_iter().zip(&rows) {
+        line.extend(row.differences.iter().map(|difference| match difference {
+            Some(difference) => format_samples(difference),
+            None => "–".to_owned(),
+        }));
+        report.page.row(&line);
+    }
+    let names =
+        ["simulation", "node", "index, ELM:", "index, RLC:", "level changes, ELM:", "level changes, RLC:"];
+    report.more.heading(&names);
+    for line in more {
+        report.more.row(&line);
+    }
+    report.more.say("");
+    Ok(())
+}
+
+/// At which nodes which protocol is the fairer one.
+fn verdict(rows: &[Row], reading: usize, name: &str) -> String {
+    let at = |wanted: Side| {
+        let is_there = |row: &&Row| {
+            row.differences[reading]
+                .as_ref()
+                .is_some_and(|difference| Placed::of(difference, 0.0).side == wanted)
+        };
+        let places: Vec<String> =
+            rows.iter().filter(is_there).map(|row| format!("{}/{}", row.simulation, row.node)).collect();
+        places
+    };
+    let all = rows.iter().filter(|row| row.differences[reading].is_some()).count();
+    let listed = |places: &[String]| {
+        if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) }
+    };
+    let (elm, rlc, open) = (at(Side::Above), at(Side::Below), at(Side::Open));
+    format!(
+        "- Index of fairness to TCP, {name}: ELM the fairer at {} of {all} nodes{}, RLC at {}{}, undecided at {}{}.",
+        elm.len(),
+        listed(&elm),
+        rlc.len(),
+        listed(&rlc),
+        open.len(),
+        listed(&open)
+    )
+}
+
+fn pair(runner: &Runner, name: &str, cases: &[Case; 2], replications: u32) -> anyhow::Result<Pair> {
+    let of = |protocol: &str, case: &Case| runner.parts(&format!("{name} {protocol}"), case, replications);
+    Ok(Pair { elm: of("elm", &cases[0])?, rlc: of("rlc", &cases[1])? })
+}
+
+/// Both readings, a pair for each phase.
+fn both(runner: &Runner, simulation: u32, cases: &[Case; 2]) -> anyhow::Result<[Vec<Pair>; 2]> {
+    let phases = |rhythm: fn(u8) -> Rhythm| -> anyhow::Result<Vec<Pair>> {
+        let mut all = Vec::new();
+        for phase in 0..PHASES {
+            let rhythm = rhythm(phase);
+            let [elm, rlc] = cases;
+            let shifted =
+                [elm.with(rhythm.overrides(&elm.read()?)), rlc.with(rhythm.overrides(&rlc.read()?))];
+            let name = format!("simulation {simulation} fitted {}", rhythm.name());
+            all.push(pair(runner, &name, &shifted, OF_A_PHASE)?);
+        }
+        Ok(all)
+    };
+    Ok([phases(Rhythm::Plain)?, phases(Rhythm::Jittered)?])
+}
+
+/// Jain's index at a node in each replication: of ELM and of RLC.
+fn indices(pair: &Pair, node: &str) -> [Samples; 2] {
+    let of = |parts: &[Part], session: &str| samples(parts, &format!("{node}/{session}"), "jain_index", 0);
+    [of(&pair.elm, "elm"), of(&pair.rlc, "rlc")]
+}
+
+/// The throughput at a node over the mean of the TCPs there that last.
+fn of_tcp(parts: &[Part], session: &str, node: &str) -> Samples {
+    let is_tcp = |name: &str| name.starts_with("tcp") && name.ends_with(&format!("@{node}"));
+    let meant = Meant { names: &is_tcp, metric: "throughput_kbps", window: 0 };
+    let tcp = Samples(parts.iter().map(|part| mean(part, meant)).collect());
+    samples(parts, &format!("{session}@{node}"), "throughput_kbps", 0).over(&tcp)
+}
