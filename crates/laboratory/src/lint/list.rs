@@ -35,66 +35,65 @@ pub const ALL: &[Lint] = &[
     Lint {
         name: BASE_ABOVE_LINK,
         when: BEFORE,
-        meaning: "The base layer of a session is faster than a link to one of its receivers. No receiver can take \
-                  less than the base layer, so the link is overloaded whatever the protocol does.",
+        meaning: "The base layer of a session is faster than a link to one of its receivers, which is \
+                  overloaded whatever the protocol does.",
         remedy: "Lower the base layer, or leave out the receivers behind that link.",
     },
     Lint {
         name: PACKET_ABOVE_QUEUE,
         when: BEFORE,
-        meaning: "A queue on a path cannot hold one packet of a flow, so nothing of that flow passes.",
+        meaning: "A queue on a path cannot hold one packet of a flow, so nothing of it passes.",
         remedy: "Raise the limit of the queue, or send smaller packets.",
     },
     Lint {
         name: PACKET_ABOVE_MTU,
         when: BEFORE,
-        meaning: "Packets are larger than the 1500 bytes that nearly all links carry. A real network would cut them \
-                  into fragments, and lose all of a packet with one of them; the simulator does not.",
+        meaning: "Packets exceed the 1500 bytes that nearly all links carry. A real network would lose all \
+                  of a packet with one of its fragments; the simulator does not.",
         remedy: "Send packets of at most 1500 bytes.",
     },
     Lint {
         name: WINDOW_BELOW_PATH,
         when: BEFORE,
-        meaning: "The receiver's window of a TCP is below the rate that it could have times the round-trip time of \
-                  its path: the window limits the flow, not the network or the other flows. What shares the path \
-                  with it looks more aggressive than it is. The rate is the smallest over the links of the path of \
-                  rate over number of flows and sessions.",
+        meaning: "The receiver's window limits a TCP, not the network: it is below the round-trip time \
+                  times the smallest, over the links of the path, of rate over number of flows and \
+                  sessions. What shares the path looks more aggressive than it is.",
         remedy: "Raise `window` to at least rate times round-trip time.",
     },
     Lint {
         name: UNLIMITED_QUEUE,
         when: BEFORE,
-        meaning: "A queue that never drops is on a link whose offered load can exceed its rate. It grows, loss stays \
+        meaning: "A queue that never drops is on a link whose offered load can exceed its rate: loss stays \
                   at zero, and delay becomes whatever the senders' windows allow.",
-        remedy: "Give the link a queue with a limit, such as one bandwidth-delay product, or one that controls delay.",
+        remedy: "Give the link a queue with a limit, or one that controls delay.",
     },
     Lint {
         name: LOCKSTEP,
         when: BEFORE,
-        meaning: "Equal TCP flows whose senders answer at once share a drop-tail queue. Their packets come in a \
-                  rhythm that decides which of them finds the queue full (Floyd and Jacobson 1992), and what shares \
-                  the queue with them may get nearly all losses.",
+        meaning: "Equal TCP flows whose senders answer at once share a drop-tail queue. Their rhythm \
+                  decides which of them finds it full (Floyd and Jacobson 1992), and what shares it with \
+                  them may get nearly all losses.",
         remedy: "Give the flows `overhead`, about a packet's time on the bottleneck: `overhead = \"automatic\"`.",
     },
     Lint {
         name: PAPER_TCP,
         when: BEFORE,
-        meaning: "A TCP as ns-2 has it (profiles `ns2`, `ns2-2004`, `ns2-2000`) passes a queue of today (CoDel, FQ-CoDel, PIE, \
-                  DualPI2). The two were never in one network; what comes out holds for neither.",
+        meaning: "A TCP as ns-2 has it (profiles `ns2`, `ns2-2004`, `ns2-2000`) passes a queue of today \
+                  (CoDel, FQ-CoDel, PIE, DualPI2). The two were never in one network.",
         remedy: "Choose a TCP of today, or the queue that the paper had.",
     },
     Lint {
         name: CHANGES_AFTER_END,
         when: BEFORE,
-        meaning: "Changes or outages of a link come after the end of the run and never happen. (A time in `changes` \
-                  after the end is an error.)",
+        meaning: "Outages of a link, or changes of its `rates`, come after the end of the run. (In \
+                  `changes` that is an error.)",
         remedy: "Make the run longer, or take them out.",
     },
     Lint {
         name: UNUSED,
         when: BEFORE,
-        meaning: "No session and no flow uses a link, and perhaps none a node. Often a name is misspelt, or a flow \
-                  takes another path than was meant: paths are shortest in hops.",
+        meaning: "No session and no flow uses a link: perhaps a name is misspelt, or a flow takes another \
+                  path than was meant, with fewer hops.",
         remedy: "Take the link out, or check the ends of the flows.",
     },
     Lint {
@@ -106,8 +105,8 @@ pub const ALL: &[Lint] = &[
     Lint {
         name: STANDING_QUEUE,
         when: AFTER,
-        meaning: "The mean queue of a link was longer than two seconds of its rate. No real network holds that much; \
-                  round-trip times, and all that depends on them, are those of the queue.",
+        meaning: "The mean queue of a link was longer than two seconds of its rate, which no real network \
+                  holds; round-trip times are those of the queue.",
         remedy: "Give the link a smaller queue, or one that controls delay.",
     },
 ];

@@ -10,8 +10,8 @@ use layercast_laboratory::sweep::Part;
 
 use super::experiment::{Case, Meant, Runner, mean};
 use super::page::{Placed, Report};
-use crate::samples::{Samples, format_samples};
 use crate::readings::rhythm::{PHASES, Rhythm};
+use crate::samples::{Samples, format_samples};
 
 /// Competition at a drop-tail queue: the sessions' throughput over that of TCP.
 struct Competition {

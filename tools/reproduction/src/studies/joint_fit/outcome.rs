@@ -3,8 +3,8 @@
 use layercast_laboratory::sweep::Part;
 
 use super::Point;
-use crate::samples::{Samples, format_samples};
 use crate::readings::rhythm::{PHASES, Rhythm};
+use crate::samples::{Samples, format_samples};
 use crate::studies::experiment::{Case, Meant, Runner, mean, samples};
 use crate::studies::page::{Placed, Report, Side};
 
