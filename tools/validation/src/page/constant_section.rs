@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{marked, means, row};
-use crate::compare::Comparison;
+use crate::compare::{Comparison, Verdict};
 use crate::constant::{Of, Outcome, Row, SITES};
 
 const TEXT: &str = include_str!("constant.txt");
@@ -30,7 +30,8 @@ pub(super) fn write(outcome: &Outcome) -> String {
 
 /// A table of rows that differ by phase and receiver: losses in percent, shares.
 fn by_phase(text: &mut String, rows: &[&Row]) {
-    let of_first = rows.iter().filter(|row| row.site.name == SITES[0].name);
+    let is_shown = |row: &&&Row| is_shown(row.rhythm.phase, rows);
+    let of_first = rows.iter().filter(|row| row.site.name == SITES[0].name).filter(is_shown);
     let phases: Vec<String> = of_first.map(|row| row.rhythm.phase.to_string()).collect();
     let heads = ["receiver", "measure"].into_iter().chain(phases.iter().map(String::as_str));
     let heads: Vec<&str> = heads.chain(["mean"]).collect();
@@ -47,7 +48,7 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
         let of_site: Vec<&Row> = rows.iter().copied().filter(|row| row.site.name == site.name).collect();
         for (name, scale, of) in measures {
             let mut cells = vec![site.name.to_owned(), name.to_owned()];
-            cells.extend(of_site.iter().map(|row| marked(means(of(row), scale, 2), of(row).verdict)));
+            cells.extend(of_site.iter().filter(is_shown).map(|row| marked(means(of(row), scale, 2), of(row).verdict)));
             let mean = |of_one: fn(&Comparison) -> Option<f64>| {
                 let values: Vec<f64> = of_site.iter().filter_map(|row| of_one(of(row))).collect();
                 values.iter().sum::<f64>() * scale / values.len().max(1) as f64
@@ -56,4 +57,12 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
             row(text, &cells.iter().map(String::as_str).collect::<Vec<_>>());
         }
     }
+}
+
+/// Whether the page has a phase: the multiples of a quarter, and all that do not agree.
+fn is_shown(phase: f64, rows: &[&Row]) -> bool {
+    let agrees = |row: &Row| {
+        [&row.constant_loss, &row.tcp_loss, &row.share].iter().all(|one| one.verdict == Verdict::Agrees)
+    };
+    (4.0 * phase).fract() == 0.0 || rows.iter().any(|row| row.rhythm.phase == phase && !agrees(row))
 }
