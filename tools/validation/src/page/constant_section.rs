@@ -48,7 +48,9 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
         let of_site: Vec<&Row> = rows.iter().copied().filter(|row| row.site.name == site.name).collect();
         for (name, scale, of) in measures {
             let mut cells = vec![site.name.to_owned(), name.to_owned()];
-            cells.extend(of_site.iter().filter(is_shown).map(|row| marked(means(of(row), scale, 2), of(row).verdict)));
+            cells.extend(
+                of_site.iter().filter(is_shown).map(|row| marked(means(of(row), scale, 2), of(row).verdict)),
+            );
             let mean = |of_one: fn(&Comparison) -> Option<f64>| {
                 let values: Vec<f64> = of_site.iter().filter_map(|row| of_one(of(row))).collect();
                 values.iter().sum::<f64>() * scale / values.len().max(1) as f64
