@@ -63,15 +63,16 @@ fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
             SIZE_DISTRIBUTION.name
         );
     }
-    writeln!(text, "| key | takes | if absent | meaning |\n| --- | --- | --- | --- |")?;
+    writeln!(text, "| key | takes (if absent) | meaning |\n| --- | --- | --- |")?;
     for field in spec.fields.iter() {
         let absent = match field.absent {
-            Absent::Required => "required".to_owned(),
-            Absent::Default(value) => format!("`{value}`"),
-            Absent::Means(words) => words.to_owned(),
+            Absent::Required => " (required)".to_owned(),
+            Absent::Default(value) => format!(" (`{value}`)"),
+            Absent::Means("none") => String::new(),
+            Absent::Means(words) => format!(" ({words})"),
         };
         let takes = takes(&field.kind);
-        writeln!(text, "| `{}` | {takes} | {absent} | {} |", field.key, with_links(field.doc))?;
+        writeln!(text, "| `{}` | {takes}{absent} | {} |", field.key, with_links(field.doc))?;
     }
     if let Some(words) = options_elsewhere(spec) {
         writeln!(text, "\n{words}")?;
