@@ -59,7 +59,7 @@ fn a_difference_is_counted_and_described() {
 #[test]
 fn identical_cases_are_reported_as_identical() {
     let page = page(Comparison::new(vec![1.0, 1.0], vec![1.0, 1.0], 0.0), vec![result(None)]);
-    assert!(page.contains("\nAll are identical.\n"));
+    assert!(page.contains("\nAll are identical: 100 states and 2 drops in 1 cases.\n"));
     assert!(!page.contains(")** |"));
 }
 
