@@ -52,7 +52,7 @@ fn a_difference_is_counted_and_described() {
     has("| Vegas | 2 | 1 | 200 | 4 |");
     has("- Vegas, delayed ACK, window 8, queue limit 3: drop 1 is packet none in ours and 7 in ns-2");
     has("| constant rate: its loss | 2 | 2 | 0 | 0 |");
-    has("| R1 | constant flow, loss % | 4.50/4.50 | 4.50/4.50 |");
+    has("| R1 | constant flow, loss % | 4.50/4.50 | 4.50/4.50 | 4.50/4.50 |");
     assert!(page.contains(" | **12.05/10.05 (+19.9±8.9)** |\n"), "{page}");
 }
 
