@@ -28,22 +28,24 @@ pub fn suite_markdown() -> String {
     text
 }
 
-/// The options of a choice as Markdown, with a column of defaults for each profile.
+/// The options of a choice as Markdown, with a column of defaults for each profile. Of what they take only names are
+/// listed: `layercast list` has the bounds of numbers.
 pub fn option_table(groups: &[OptionGroup]) -> String {
     let Some(first) = groups.first() else { return String::new() };
-    let mut text = String::from("| option | takes |");
+    let mut text = String::from("| option |");
     for group in groups {
         let profile = group.profile.map_or(String::new(), |profile| format!(" of `{profile}`"));
         text.push_str(&format!(" default{profile} |"));
     }
-    text.push_str(" meaning |\n| --- | --- |");
+    text.push_str(" meaning |\n| --- |");
     text.push_str(&" --- |".repeat(groups.len() + 1));
     for (at, spec) in first.specs.iter().enumerate() {
         // All profiles have the same options in the same order.
         let defaults = groups.iter().filter_map(|group| group.specs.get(at));
-        let takes = without_example(&spec.takes());
+        let takes = spec.takes();
+        let names = takes.strip_prefix("one of ").map_or(String::new(), |names| format!(" One of {names}."));
         let defaults: String = defaults.map(|spec| format!(" {} |", spec.default)).collect();
-        text.push_str(&format!("\n| `{}` | {takes} |{defaults} {} |", spec.name, spec.doc));
+        text.push_str(&format!("\n| `{}` |{defaults} {}{names} |", spec.name, spec.doc));
     }
     text.push('\n');
     text
@@ -61,15 +63,16 @@ fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
             SIZE_DISTRIBUTION.name
         );
     }
-    writeln!(text, "| key | takes | if absent | meaning |\n| --- | --- | --- | --- |")?;
+    writeln!(text, "| key | takes (if absent) | meaning |\n| --- | --- | --- |")?;
     for field in spec.fields.iter() {
         let absent = match field.absent {
-            Absent::Required => "required".to_owned(),
-            Absent::Default(value) => format!("`{value}`"),
-            Absent::Means(words) => words.to_owned(),
+            Absent::Required => " (required)".to_owned(),
+            Absent::Default(value) => format!(" (`{value}`)"),
+            Absent::Means("none") => String::new(),
+            Absent::Means(words) => format!(" ({words})"),
         };
         let takes = takes(&field.kind);
-        writeln!(text, "| `{}` | {takes} | {absent} | {} |", field.key, with_links(field.doc))?;
+        writeln!(text, "| `{}` | {takes}{absent} | {} |", field.key, with_links(field.doc))?;
     }
     if let Some(words) = options_elsewhere(spec) {
         writeln!(text, "\n{words}")?;
@@ -102,13 +105,6 @@ fn takes(kind: &FieldKind) -> String {
         FieldKind::PaperValue => "a number or such a text".to_owned(),
         other => other.describe(),
     }
-}
-
-/// What an option takes, without the example that an error message has.
-fn without_example(takes: &str) -> String {
-    let Some((before, rest)) = takes.split_once(" such as \"") else { return takes.to_owned() };
-    let after = rest.split_once('"').map_or("", |(_, after)| after);
-    format!("{before}{after}")
 }
 
 /// Where the options of a table are, whose rows [`write_table`] leaves out.

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{marked, means, row};
-use crate::compare::Comparison;
+use super::{marked, row};
+use crate::compare::{Comparison, Verdict};
 use crate::constant::{Of, Outcome, Row, SITES};
 
 const TEXT: &str = include_str!("constant.txt");
@@ -28,16 +28,11 @@ pub(super) fn write(outcome: &Outcome) -> String {
     text
 }
 
-/// A table of rows that differ by phase and receiver: losses in percent, shares.
+/// A table of receivers: of the means by phase the least, their mean and the most, losses in percent and shares. It is
+/// marked where not all phases agree.
 fn by_phase(text: &mut String, rows: &[&Row]) {
-    let of_first = rows.iter().filter(|row| row.site.name == SITES[0].name);
-    let phases: Vec<String> = of_first.map(|row| row.rhythm.phase.to_string()).collect();
-    let heads = ["receiver", "measure"].into_iter().chain(phases.iter().map(String::as_str));
-    let heads: Vec<&str> = heads.chain(["mean"]).collect();
-    row(text, &heads);
-    let is_text = |head: &&&str| matches!(**head, "receiver" | "measure");
-    let rules: Vec<&str> = heads.iter().map(|head| if is_text(&head) { "---" } else { "---:" }).collect();
-    row(text, &rules);
+    row(text, &["receiver", "measure", "least", "mean", "most"]);
+    row(text, &["---", "---", "---:", "---:", "---:"]);
     let measures: [(&str, f64, Of); 3] = [
         ("constant flow, loss %", 100.0, |row| &row.constant_loss),
         ("TCPs, loss %", 100.0, |row| &row.tcp_loss),
@@ -46,14 +41,23 @@ fn by_phase(text: &mut String, rows: &[&Row]) {
     for site in SITES {
         let of_site: Vec<&Row> = rows.iter().copied().filter(|row| row.site.name == site.name).collect();
         for (name, scale, of) in measures {
-            let mut cells = vec![site.name.to_owned(), name.to_owned()];
-            cells.extend(of_site.iter().map(|row| marked(means(of(row), scale, 2), of(row).verdict)));
-            let mean = |of_one: fn(&Comparison) -> Option<f64>| {
-                let values: Vec<f64> = of_site.iter().filter_map(|row| of_one(of(row))).collect();
-                values.iter().sum::<f64>() * scale / values.len().max(1) as f64
+            let values = |of_one: fn(&Comparison) -> Option<f64>| -> Vec<f64> {
+                of_site.iter().filter_map(|row| of_one(of(row))).collect()
             };
-            cells.push(format!("{:.2}/{:.2}", mean(|one| one.ours.mean), mean(|one| one.ns.mean)));
-            row(text, &cells.iter().map(String::as_str).collect::<Vec<_>>());
+            let both = [values(|one| one.ours.mean), values(|one| one.ns.mean)];
+            let cell = |summary: fn(&[f64]) -> f64| {
+                let [ours, ns] = both.each_ref().map(|values| summary(values) * scale);
+                format!("{ours:.2}/{ns:.2}")
+            };
+            let least = cell(|values| values.iter().copied().fold(f64::INFINITY, f64::min));
+            let mean = cell(|values| values.iter().sum::<f64>() / values.len().max(1) as f64);
+            let most = cell(|values| values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            let verdicts = of_site.iter().map(|row| of(row).verdict);
+            let worst = [Verdict::Differs, Verdict::Tolerated]
+                .into_iter()
+                .find(|one| verdicts.clone().any(|v| v == *one));
+            let mean = marked(mean, worst.unwrap_or(Verdict::Agrees));
+            row(text, &[site.name, name, &least, &mean, &most]);
         }
     }
 }

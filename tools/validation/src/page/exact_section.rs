@@ -11,6 +11,19 @@ const TEXT: &str = include_str!("exact.txt");
 pub(super) fn write(results: &[Result]) -> String {
     let mut text = String::from(TEXT);
     text.push('\n');
+    let partings: Vec<_> =
+        results.iter().filter_map(|result| Some((&result.case, result.parting.as_ref()?))).collect();
+    if partings.is_empty() {
+        let states: usize = results.iter().map(|result| result.states).sum();
+        let drops: usize = results.iter().map(|result| result.drops).sum();
+        // Writing into a string does not fail.
+        let _ = writeln!(
+            text,
+            "All are identical: {states} states and {drops} drops in {} cases.",
+            results.len()
+        );
+        return text;
+    }
     row(&mut text, &["TCP", "cases", "identical", "states compared", "drops of the queue compared"]);
     row(&mut text, &["---", "---:", "---:", "---:", "---:"]);
     for tcp in tcps::IN_NS {
@@ -21,16 +34,9 @@ pub(super) fn write(results: &[Result]) -> String {
         let numbers = [of_it.len(), same, states, drops].map(|number| number.to_string());
         row(&mut text, &[tcps::title(tcp), &numbers[0], &numbers[1], &numbers[2], &numbers[3]]);
     }
-    let partings: Vec<_> =
-        results.iter().filter_map(|result| Some((&result.case, result.parting.as_ref()?))).collect();
-    if partings.is_empty() {
-        text.push_str("\nAll are identical.\n");
-    } else {
-        text.push_str("\nThe others, and where they part first:\n\n");
-        for (case, parting) in partings {
-            // Writing into a string does not fail.
-            let _ = writeln!(text, "- {}: {}", case.text(), describe(parting));
-        }
+    text.push_str("\nThe others, and where they part first:\n\n");
+    for (case, parting) in partings {
+        let _ = writeln!(text, "- {}: {}", case.text(), describe(parting));
     }
     text
 }

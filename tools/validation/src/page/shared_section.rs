@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{compared, means, row};
-use crate::shared::{Discipline, Outcome};
+use super::{compared, row};
+use crate::compare::Verdict;
+use crate::shared::{Discipline, Outcome, Row};
 use crate::tcps;
 
 const TEXT: &str = include_str!("shared.txt");
@@ -28,13 +29,9 @@ pub(super) fn write(outcome: &Outcome) -> String {
             continue;
         }
         let _ = writeln!(text, "\n### {title}\n");
-        row(
-            &mut text,
-            &["TCP", "flows", "throughput, %", "loss, %", "mean queue, packets", "spread among flows, %"],
-        );
-        row(&mut text, &["---", "---:", "---:", "---:", "---:", "---:"]);
-        for one in rows {
-            let spread = if one.case.flows > 1 { means(&one.spread, 100.0, 1) } else { String::new() };
+        row(&mut text, &["TCP", "flows", "throughput, %", "loss, %", "mean queue, packets"]);
+        row(&mut text, &["---", "---:", "---:", "---:", "---:"]);
+        for one in rows.into_iter().filter(|row| is_shown(row)) {
             row(
                 &mut text,
                 &[
@@ -43,10 +40,15 @@ pub(super) fn write(outcome: &Outcome) -> String {
                     &compared(&one.throughput, 100.0, 2),
                     &compared(&one.loss, 100.0, 3),
                     &compared(&one.queue, 1.0, 2),
-                    &spread,
                 ],
             );
         }
     }
     text
+}
+
+/// Whether the page has a row: of each discipline a few, and all that do not agree.
+fn is_shown(row: &Row) -> bool {
+    let agrees = [&row.throughput, &row.loss, &row.queue].iter().all(|one| one.verdict == Verdict::Agrees);
+    matches!(row.case.flows, 1 | 8 | 32) || !agrees
 }

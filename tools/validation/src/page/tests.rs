@@ -52,14 +52,14 @@ fn a_difference_is_counted_and_described() {
     has("| Vegas | 2 | 1 | 200 | 4 |");
     has("- Vegas, delayed ACK, window 8, queue limit 3: drop 1 is packet none in ours and 7 in ns-2");
     has("| constant rate: its loss | 2 | 2 | 0 | 0 |");
-    has("| R1 | constant flow, loss % | 4.50/4.50 | 4.50/4.50 |");
-    assert!(page.contains(" | **12.05/10.05 (+19.9±8.9)** | "), "{page}");
+    has("| R1 | constant flow, loss % | 4.50/4.50 | 4.50/4.50 | 4.50/4.50 |");
+    assert!(page.contains(" | **12.05/10.05 (+19.9±8.9)** |\n"), "{page}");
 }
 
 #[test]
 fn identical_cases_are_reported_as_identical() {
     let page = page(Comparison::new(vec![1.0, 1.0], vec![1.0, 1.0], 0.0), vec![result(None)]);
-    assert!(page.contains("\nAll are identical.\n"));
+    assert!(page.contains("\nAll are identical: 100 states and 2 drops in 1 cases.\n"));
     assert!(!page.contains(")** |"));
 }
 
