@@ -22,7 +22,7 @@ pub struct Item {
     /// Its path at the receivers.
     pub path: String,
     /// Length and hash of a file, of one of parts that of [`Hashes::whole`](crate::object::Hashes::whole); none for a folder. A
-    /// file that has a tag may get its hash later ([`Catalogue::name_hash`]).
+    /// file that has a tag may get its hash later ([`Catalogue::name_hashes`]).
     pub file: Option<(u64, Option<Sha256>)>,
     /// What distinguishes this content from others of the file before its hash is known ([`Entry::tag`]).
     pub tag: Option<Sha256>,
@@ -290,20 +290,27 @@ impl Catalogue {
         }
     }
 
-    /// Names the hash of an object that has a tag alone, in an instance of its own. How many of the instances, the last ones, are
-    /// new; none if there is no such object.
+    /// Names the hashes of objects that have a tag alone, in instances of their own. How many of the instances, the last ones, are
+    /// new; none if there are no such objects.
     ///
     /// # Errors
-    /// If the entry does not fit an instance with its hash; nothing has changed then.
-    pub fn name_hash(&mut self, toi: u32, sha256: Sha256) -> Result<usize, CatalogueError> {
+    /// If an entry does not fit an instance with its hash; nothing has changed then.
+    pub fn name_hashes(&mut self, hashes: &[(u32, Sha256)]) -> Result<usize, CatalogueError> {
         let mut next = self.clone();
-        let Some(entry) = next.objects.get_mut(&toi).filter(|entry| entry.awaits_hash()) else {
-            return Ok(0);
-        };
-        if let Content::File { sha256: hash, .. } = &mut entry.content {
-            *hash = Some(sha256);
+        let mut named = Vec::new();
+        for &(toi, sha256) in hashes {
+            let Some(entry) = next.objects.get_mut(&toi).filter(|entry| entry.awaits_hash()) else {
+                continue;
+            };
+            if let Content::File { sha256: hash, .. } = &mut entry.content {
+                *hash = Some(sha256);
+                named.push(toi);
+            }
         }
-        let new = next.log(&[toi], &[])?;
+        if named.is_empty() {
+            return Ok(0);
+        }
+        let new = next.log(&named, &[])?;
         *self = next;
         Ok(new)
     }

@@ -124,12 +124,12 @@ impl Sender {
         Ok(change)
     }
 
-    /// Names the hash of an object that has a tag alone ([`Catalogue::name_hash`]).
+    /// Names the hashes of objects that have a tag alone ([`Catalogue::name_hashes`]).
     ///
     /// # Errors
-    /// As [`Catalogue::name_hash`].
-    pub fn name_hash(&mut self, toi: u32, sha256: Sha256) -> Result<(), CatalogueError> {
-        match self.catalogue.name_hash(toi, sha256)? {
+    /// As [`Catalogue::name_hashes`].
+    pub fn name_hashes(&mut self, hashes: &[(u32, Sha256)]) -> Result<(), CatalogueError> {
+        match self.catalogue.name_hashes(hashes)? {
             0 => {}
             new => self.send_instances(new),
         }

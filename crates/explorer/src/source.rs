@@ -213,7 +213,7 @@ impl SourceProgram {
             let is_last = !self.unnamed.iter().any(|(other, ..)| *other == path);
             if let Some(toi) = self.sender.catalogue().toi(&path).filter(|_| is_last) {
                 // Paths are short: an entry with a hash fits.
-                let _ = self.sender.name_hash(toi, sha256);
+                let _ = self.sender.name_hashes(&[(toi, sha256)]);
             }
         }
     }

@@ -69,14 +69,14 @@ fn a_hash_that_comes_later_is_named_in_an_instance_of_its_own_and_only_then_the_
     assert!(!first.complete && catalogue.awaits_hashes());
     let hashes = |instance: &Instance| instance.entries.iter().map(Entry::sha256).collect::<Vec<_>>();
     assert_eq!(hashes(&first), [Some([1; 32]), None]);
-    assert_eq!(catalogue.name_hash(1, [3; 32]), Ok(0), "it has one");
-    assert_eq!(catalogue.name_hash(9, [3; 32]), Ok(0), "it is not there");
-    assert_eq!(catalogue.name_hash(2, [3; 32]), Ok(1));
+    assert_eq!(catalogue.name_hashes(&[(1, [3; 32])]), Ok(0), "it has one");
+    assert_eq!(catalogue.name_hashes(&[(9, [3; 32])]), Ok(0), "it is not there");
+    assert_eq!(catalogue.name_hashes(&[(2, [3; 32])]), Ok(1));
     let last = read(&catalogue.instances()[1]);
     assert_eq!((hashes(&last), last.complete), (vec![Some([3; 32])], true));
     let tois = |instance: &Instance| instance.entries.iter().map(|entry| entry.toi).collect::<Vec<_>>();
     assert_eq!((tois(&last), last.entries[0].tag), (vec![2], Some([7; 32])));
-    assert_eq!(catalogue.name_hash(2, [4; 32]), Ok(0), "it is named once");
+    assert_eq!(catalogue.name_hashes(&[(2, [4; 32])]), Ok(0), "it is named once");
     // A log that is started again has it with its hash.
     for _ in 0..200 {
         catalogue.change(&[item("a")], &[], true).expect("a change");

@@ -22,7 +22,7 @@ fn put(source: &mut Source, path: &str, bytes: &[u8], tag: u8) {
 
 fn name(source: &mut Source, path: &str, bytes: &[u8]) {
     let toi = source.sender.catalogue().toi(path).unwrap();
-    source.sender.name_hash(toi, sha256(bytes)).unwrap();
+    source.sender.name_hashes(&[(toi, sha256(bytes))]).unwrap();
 }
 
 fn events(reception: &mut Reception<MemoryDisk>) -> Vec<ReceptionEvent> {

@@ -169,21 +169,24 @@ impl Files {
     /// Names the hashes of files that were read since the last call.
     fn name_hashes(&mut self) -> Result<(), Error> {
         let Some(hashing) = &self.hashing else { return Ok(()) };
-        let (name, hash) = match hashing.take() {
+        let read = match hashing.take() {
             Ok(None) => return Ok(()),
-            Ok(Some(named)) => named,
+            Ok(Some(read)) => read,
             Err(_) => {
                 self.hashing = None;
                 return Ok(());
             }
         };
-        // It may have been withdrawn, or replaced by another version, which has a hash.
-        let Some(toi) = self.sender.catalogue().toi(&name) else { return Ok(()) };
-        match hash {
-            Ok(sha256) => self.sender.name_hash(toi, sha256)?,
-            Err(error) => self.unread.push((toi, error)),
+        let mut hashes = Vec::with_capacity(read.len());
+        for (name, hash) in read {
+            // It may have been withdrawn, or replaced by another version, which has a hash.
+            let Some(toi) = self.sender.catalogue().toi(&name) else { continue };
+            match hash {
+                Ok(sha256) => hashes.push((toi, sha256)),
+                Err(error) => self.unread.push((toi, error)),
+            }
         }
-        Ok(())
+        Ok(self.sender.name_hashes(&hashes)?)
     }
 
     /// Whether files are still read for their hashes.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use layercast_delivery::catalogue::Item;
 use layercast_delivery::object::Sha256;
@@ -15,10 +16,13 @@ use crate::error::Error;
 /// The name of a file, with its hash or why there is none.
 type Named = (String, Result<Sha256, Error>);
 
+/// Hashes of so long are named together (CHOICE): each time there are further instances of the table.
+const TOGETHER: Duration = Duration::from_secs(1);
+
 /// A thread that reads files for their hashes until all are read or this is dropped.
 #[derive(Debug)]
 pub(super) struct Hashing {
-    hashes: Receiver<Named>,
+    hashes: Receiver<Vec<Named>>,
     end: Arc<AtomicBool>,
 }
 
@@ -38,13 +42,21 @@ impl Hashing {
         let flag = Arc::clone(&end);
         let run = move || {
             background::yield_to_packets();
-            for file in files {
-                let read = hashed(&file, how, &mut |_| !flag.load(Ordering::Relaxed));
-                let hash = read.and_then(|item| match item.file {
+            let mut read = Vec::new();
+            let mut since = Instant::now();
+            let last = files.len() - 1;
+            for (number, file) in files.into_iter().enumerate() {
+                let item = hashed(&file, how, &mut |_| !flag.load(Ordering::Relaxed));
+                let hash = item.and_then(|item| match item.file {
                     Some((_, Some(sha256))) => Ok(sha256),
                     _ => Err(Error::FileChanged { path: file.path }),
                 });
-                if done.send((file.name, hash)).is_err() {
+                read.push((file.name, hash));
+                if number < last && since.elapsed() < TOGETHER {
+                    continue;
+                }
+                since = Instant::now();
+                if done.send(std::mem::take(&mut read)).is_err() {
                     return;
                 }
             }
@@ -54,11 +66,11 @@ impl Hashing {
         Ok(Some(Hashing { hashes, end }))
     }
 
-    /// The next file that was read; none if there is none yet.
+    /// The next files that were read; none if there are none yet.
     ///
     /// # Errors
     /// If no further ones will come.
-    pub(super) fn take(&self) -> Result<Option<Named>, TryRecvError> {
+    pub(super) fn take(&self) -> Result<Option<Vec<Named>>, TryRecvError> {
         match self.hashes.try_recv() {
             Ok(hash) => Ok(Some(hash)),
             Err(TryRecvError::Empty) => Ok(None),
