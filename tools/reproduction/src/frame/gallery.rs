@@ -42,6 +42,16 @@ fn whole(title: &str, body: &Markup) -> String {
     page.into_string()
 }
 
+/// The heading of the claims of a kind.
+fn heading(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Paper => "The paper's",
+        Kind::Own => "Our own questions",
+        Kind::Identity => "Identities",
+        Kind::Fitted => "Fitted numbers",
+    }
+}
+
 /// The page of a paper.
 ///
 /// # Errors
@@ -51,10 +61,10 @@ pub(crate) fn html(report: &Report<'_>) -> Result<String, PlotError> {
     let body = html! {
         p { "Numbers are means over replications; ± and bars are 95 % confidence intervals (Student t)." }
         h2 { "Claims" }
-        @for (kind, name) in Kind::ALL {
+        @for (kind, _) in Kind::ALL {
             @let counts = judge::counts(&report.book, &report.judged, kind);
             @if counts.iter().sum::<usize>() > 0 {
-                h3 { (if kind == Kind::Paper { "The paper's" } else { name }) }
+                h3 { (heading(kind)) }
                 p { (Verdict::ALL.iter().zip(counts).map(|(verdict, count)| format!("{count} {}", verdict.words())).collect::<Vec<_>>().join(", ")) "." }
                 table.claims {
                     tr { th { "place" } th { "claim" } th { "verdict" } }
