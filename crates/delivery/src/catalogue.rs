@@ -316,7 +316,7 @@ impl Catalogue {
     }
 
     /// Whether there are objects whose hash is not named yet.
-    pub fn awaits_hashes(&self) -> bool {
+    fn awaits_hashes(&self) -> bool {
         self.objects.values().any(Entry::awaits_hash)
     }
 

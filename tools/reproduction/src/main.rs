@@ -5,20 +5,21 @@
 //! goes across papers. `--quick` runs everything briefly.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
 
 mod claims;
+mod common;
 mod frame;
 mod papers;
 mod readings;
 mod samples;
 mod studies;
 
+use common::{Plan, read, write};
 use frame::effort::Effort;
 use frame::figure::{Data, Paper};
 use frame::report::Report;
@@ -79,22 +80,17 @@ impl Listener for OnStandardError {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let plan = |name: &str| Plan {
+        out: arguments.out.join(name),
+        page: arguments.page.clone(),
+        only: arguments.only.clone(),
+        quick: arguments.quick,
+        jobs: arguments.jobs,
+    };
     let done = match papers::find(&arguments.paper) {
         Some(paper) => run(&arguments, &paper),
-        None if arguments.paper == STUDIES => studies::run(&studies::Plan {
-            out: arguments.out.join(STUDIES),
-            page: arguments.page.clone(),
-            only: arguments.only.clone(),
-            quick: arguments.quick,
-            jobs: arguments.jobs,
-        }),
-        None => readings::run(&readings::Plan {
-            out: arguments.out.join(READINGS),
-            page: arguments.page.clone(),
-            only: arguments.only.clone(),
-            quick: arguments.quick,
-            jobs: arguments.jobs,
-        }),
+        None if arguments.paper == STUDIES => studies::run(&plan(STUDIES)),
+        None => readings::run(&plan(READINGS)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -129,7 +125,7 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     let page = page.unwrap_or_else(|| directory.join("page.md"));
     write(&page, &page::markdown(&report))?;
     if let Some(path) = arguments.summary.as_ref().filter(|_| !arguments.quick) {
-        let text = fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let text = read(path)?;
         let text = summary::with_row(&text, &report, &papers::NAMES);
         write(path, &text.with_context(|| format!("{} has no place for the table", path.display()))?)?;
     }
@@ -144,13 +140,6 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     }
     println!("\nFigures  {}\nPage     {}", html.display(), page.display());
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    }
-    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod amca;
 mod e_flid;
-mod flid;
+pub(crate) mod flid;
 mod thesis;
 mod wei_zhang;
 

@@ -12,41 +12,23 @@ mod measure;
 mod page;
 pub(crate) mod rhythm;
 
-use std::path::{Path, PathBuf};
-
 use anyhow::Context;
 use layercast_laboratory::scenario::{self, Catalogue, catalogue};
-use layercast_laboratory::sweep::{Grid, Part, Progress, Store, SweepRequest};
+use layercast_laboratory::sweep::SweepRequest;
 use layercast_protocols::registry::Registry;
 
+use crate::common::{Plan, finish, read, write};
 use experiment::Experiment;
 use measure::{Row, rows};
 use rhythm::Rhythm;
-
-/// What is asked for.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    /// The directory of the results.
-    pub(crate) out: PathBuf,
-    /// The page whose table is written; none for none.
-    pub(crate) page: Option<PathBuf>,
-    /// Only experiments whose names contain this; their table is printed and no page written.
-    pub(crate) only: Option<String>,
-    /// Two replications of everything.
-    pub(crate) quick: bool,
-    /// The number of threads.
-    pub(crate) jobs: Option<usize>,
-}
 
 /// Runs what is missing and writes the tables.
 ///
 /// # Errors
 /// A scenario that cannot be run, a file that cannot be written.
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
-    let wanted =
-        |experiment: &Experiment| plan.only.as_deref().is_none_or(|part| experiment.name.contains(part));
     let mut all: Vec<(Experiment, Vec<Row>)> = Vec::new();
-    for experiment in list::all().into_iter().filter(wanted) {
+    for experiment in list::all().into_iter().filter(|experiment| plan.wants(&experiment.name)) {
         let rows = run_experiment(plan, &experiment).with_context(|| experiment.name.clone())?;
         all.push((experiment, rows));
     }
@@ -58,19 +40,10 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
     write(&plan.out.join("readings.md"), &page::artefact(&all))?;
     write(&plan.out.join("readings.tsv"), &page::values(&all))?;
     if let Some(path) = &plan.page {
-        let text =
-            std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-        let text = page::with_table(&text, &table);
+        let text = page::with_table(&read(path)?, &table);
         write(path, &text.with_context(|| format!("{} has no place for the table", path.display()))?)?;
     }
     Ok(())
-}
-
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-    }
-    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
 fn run_experiment(plan: &Plan, experiment: &Experiment) -> anyhow::Result<Vec<Row>> {
@@ -94,19 +67,11 @@ fn run_experiment(plan: &Plan, experiment: &Experiment) -> anyhow::Result<Vec<Ro
             seed: None,
         };
         let directory = plan.out.join(experiment.directory()).join(rhythm.name());
-        parts.push((rhythm, finish(&request, &directory, plan.jobs)?));
+        let (_, mut cells) = finish(&request, &directory, plan.jobs)?;
+        parts.push((rhythm, cells.pop().unwrap_or_default()));
         eprintln!("{}: {}", experiment.name, rhythm.name());
     }
     Ok(rows(experiment, &parts))
-}
-
-/// The parts of all replications: those that are there, and the rest run.
-fn finish(request: &SweepRequest, directory: &Path, jobs: Option<usize>) -> anyhow::Result<Vec<Part>> {
-    let grid = Grid::read::<Registry>(request)?;
-    std::fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
-    let store = Store::open(directory, &grid)?;
-    let mut outcome = Progress::load(&grid, &store)?.finish::<Registry>(jobs, &|_| {})?;
-    Ok(outcome.parts.pop().unwrap_or_default())
 }
 
 fn command(scenario: &str, overrides: &[String]) -> String {

@@ -105,7 +105,7 @@ impl Receiver {
         self.count_from_here();
     }
 
-    /// The level has changed: where points are counted from the last change, they begin anew.
+    /// The level has changed: where points are counted from the last change, they start again.
     fn count_from_here(&mut self) {
         if self.options.points_from == PointOrigin::Event
             && let Some((ticks, _)) = self.clock

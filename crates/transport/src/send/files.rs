@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::TryRecvError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use layercast_core::units::{Channel, Time};
@@ -60,23 +61,17 @@ pub(super) fn find(
     let mut items = Vec::with_capacity(found.len());
     for one in found {
         let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, how.cut));
-        if known.is_some() {
-            before += one.length();
-            let item = item_of(&one, known, tag_of(&one, how));
-            items.push((one, item));
-            continue;
-        }
-        if let Some(tag) = tag_of(&one, how) {
-            before += one.length();
-            let item = item_of(&one, None, Some(tag));
-            items.push((one, item));
-            continue;
-        }
-        let item = hashed(&one, how, &mut |done| {
-            say(&SendEvent::Hashing { done: before + done, of });
-            !stop.load(Ordering::Relaxed)
-        })?;
-        before += one.length();
+        let tag = tag_of(&one, how);
+        let item = if known.is_some() || tag.is_some() {
+            item_of(&one, known, tag)
+        } else {
+            hashed(&one, how, &mut |done| {
+                say(&SendEvent::Hashing { done: before + done, of });
+                !stop.load(Ordering::Relaxed)
+            })?
+        };
+        // What is read while it is sent is no part of this.
+        before += if tag.is_none() { one.length() } else { 0 };
         items.push((one, item));
     }
     Ok(items)
@@ -170,9 +165,9 @@ impl Files {
     fn name_hashes(&mut self) -> Result<(), Error> {
         let Some(hashing) = &self.hashing else { return Ok(()) };
         let read = match hashing.take() {
-            Ok(None) => return Ok(()),
-            Ok(Some(read)) => read,
-            Err(_) => {
+            Ok(read) => read,
+            Err(TryRecvError::Empty) => return Ok(()),
+            Err(TryRecvError::Disconnected) => {
                 self.hashing = None;
                 return Ok(());
             }

@@ -66,16 +66,12 @@ impl Hashing {
         Ok(Some(Hashing { hashes, end }))
     }
 
-    /// The next files that were read; none if there are none yet.
+    /// The next files that were read.
     ///
     /// # Errors
-    /// If no further ones will come.
-    pub(super) fn take(&self) -> Result<Option<Vec<Named>>, TryRecvError> {
-        match self.hashes.try_recv() {
-            Ok(hash) => Ok(Some(hash)),
-            Err(TryRecvError::Empty) => Ok(None),
-            Err(over @ TryRecvError::Disconnected) => Err(over),
-        }
+    /// If there are none yet, or no further ones will come.
+    pub(super) fn take(&self) -> Result<Vec<Named>, TryRecvError> {
+        self.hashes.try_recv()
     }
 }
 

@@ -82,7 +82,7 @@ fn other_claims(report: &Report<'_>) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for (claim, judged, differing) in rows(report, |kind| kind != Kind::Paper) {
         let name = format!("{}, {}{differing}", claim.kind.name(), shown(judged.verdict));
-        // Where several figures ask the same the place tells them apart.
+        // Where several figures ask the same the place distinguishes them.
         let says = format!("{} ({})", claim.says.trim_end_matches('.'), claim.place);
         match groups.iter_mut().find(|(other, _)| *other == name) {
             Some((_, all)) => all.push(says),

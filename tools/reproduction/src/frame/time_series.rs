@@ -45,10 +45,20 @@ impl TimeSeries {
         let in_full = scenario::read(source.name, source.text, set, &Catalogue::of::<Registry>())?;
         let brief = effort.overrides(in_full.duration);
         let overrides: Vec<String> = [set.to_vec(), brief].concat().into_iter().chain(replications).collect();
-        let plan = scenario::read(source.name, source.text, &overrides, &Catalogue::of::<Registry>())?;
+        TimeSeries::of(source.name, source.text, &overrides, jobs)
+    }
+
+    /// Runs a scenario of this name and text with some keys changed.
+    pub(crate) fn of(
+        name: &str,
+        text: &str,
+        overrides: &[String],
+        jobs: Option<usize>,
+    ) -> Result<TimeSeries, SeriesError> {
+        let plan = scenario::read(name, text, overrides, &Catalogue::of::<Registry>())?;
         let request = RunRequest {
-            id: source.name.to_owned(),
-            text: run::as_run(source.text, &overrides),
+            id: name.to_owned(),
+            text: run::as_run(text, overrides),
             jobs,
             ..RunRequest::default()
         };

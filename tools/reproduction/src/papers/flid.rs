@@ -1,6 +1,6 @@
 //! The FLID-DL paper (Byers, Horn, Luby, Mitzenmacher, Shaver 2002).
 
-mod coordination;
+pub(crate) mod coordination;
 mod equations;
 mod factor;
 mod fairness;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::experiment::Experiment;
 use super::measure::{Reading, Row, Unit};
 use super::rhythm::Rhythm;
+use crate::common::replaced;
 use crate::samples::number;
 
 const BEGIN: &str = "<!-- readings -->";
@@ -119,7 +120,5 @@ pub(crate) fn values(all: &[(Experiment, Vec<Row>)]) -> String {
 
 /// A page with another table between its marks; none if it has no marks.
 pub(crate) fn with_table(page: &str, table: &str) -> Option<String> {
-    let (before, rest) = page.split_once(&format!("{BEGIN}\n"))?;
-    let (_, after) = rest.split_once(&format!("{END}\n"))?;
-    Some(format!("{before}{BEGIN}\n{table}{END}\n{after}"))
+    replaced(page, BEGIN, END, table)
 }

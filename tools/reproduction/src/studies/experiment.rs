@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use layercast_laboratory::run::{self, Outcome, RunRequest};
 use layercast_laboratory::scenario::{self, Catalogue, Scenario, catalogue};
-use layercast_laboratory::sweep::{Grid, Measured, Part, Progress, Store, SweepRequest};
+use layercast_laboratory::sweep::{Measured, Part, SweepRequest};
 use layercast_protocols::registry::Registry;
 
+use crate::common::finish;
+use crate::frame::time_series::TimeSeries;
 use crate::samples::Samples;
 
 /// A scenario and what is changed in it.
@@ -93,32 +94,23 @@ impl Runner {
             seed,
             command: command(case, vary),
         };
-        let grid = Grid::read::<Registry>(&request).with_context(|| name.to_owned())?;
         let directory = self.directory.join(name.replace([' ', ',', '/', '='], "-"));
-        std::fs::create_dir_all(&directory)
-            .with_context(|| format!("{} cannot be made", directory.display()))?;
-        let store = Store::open(&directory, &grid)?;
-        let outcome = Progress::load(&grid, &store)?.finish::<Registry>(self.jobs, &|_| {})?;
+        let (grid, parts) = finish(&request, &directory, self.jobs).with_context(|| name.to_owned())?;
         eprintln!("{name}: {} cells of {} replications", grid.cells.len(), grid.replications);
         let values = grid
             .cells
             .iter()
             .map(|cell| grid.values(cell).into_iter().map(str::to_owned).collect::<Vec<_>>());
-        Ok(values.zip(outcome.parts).collect())
+        Ok(values.zip(parts).collect())
     }
 
     /// Runs a case and keeps its time series.
-    pub(crate) fn series(&self, name: &str, case: &Case, replications: u32) -> anyhow::Result<Outcome> {
+    pub(crate) fn series(&self, name: &str, case: &Case, replications: u32) -> anyhow::Result<TimeSeries> {
         let case = case.with([format!("replications={}", self.count(replications))]);
-        let plan = case.read().with_context(|| name.to_owned())?;
-        let request = RunRequest {
-            id: case.scenario.to_owned(),
-            text: run::as_run(&case.text, &case.set),
-            jobs: self.jobs,
-            ..RunRequest::default()
-        };
-        eprintln!("{name}: {} replications", plan.replications);
-        Ok(run::run::<Registry>(&plan, &request, &|_| {})?)
+        let series = TimeSeries::of(case.scenario, &case.text, &case.set, self.jobs)
+            .with_context(|| name.to_owned())?;
+        eprintln!("{name}: {} replications", series.replications().count());
+        Ok(series)
     }
 }
 

@@ -7,10 +7,9 @@
 
 mod trace;
 
-use layercast_laboratory::run::Outcome;
-
 use super::experiment::{Case, Runner};
 use super::page::Report;
+use crate::frame::time_series::TimeSeries;
 use crate::samples::{Samples, format_samples};
 use trace::{Trace, traces};
 
@@ -86,8 +85,8 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
                 sessions(situation).map(|session| format!("session.{session}.{option}")).collect::<Vec<_>>()
             });
             let case = situation.case.with(set.flatten());
-            let outcome = runner.series(&format!("{}: {rules}", situation.name), &case, REPLICATIONS)?;
-            let measures = Measures::of(&outcome, situation, &base_ms);
+            let series = runner.series(&format!("{}: {rules}", situation.name), &case, REPLICATIONS)?;
+            let measures = Measures::of(&series, situation, &base_ms);
             measures.keep(&mut report, situation, rules);
             let shown = if situation.leaves { &measures.recovery_s } else { &measures.share };
             cells.push(format_samples(shown));
@@ -121,8 +120,8 @@ struct Measures {
 }
 
 impl Measures {
-    fn of(outcome: &Outcome, situation: &Situation, base_ms: &Samples) -> Measures {
-        let (all, base_ms) = (traces(outcome), base_ms.mean());
+    fn of(series: &TimeSeries, situation: &Situation, base_ms: &Samples) -> Measures {
+        let (all, base_ms) = (traces(series), base_ms.mean());
         let each = |value: &dyn Fn(&Trace<'_>) -> Option<f64>| Samples(all.iter().map(value).collect());
         Measures {
             share: each(&|trace| trace.share(situation.others, TOGETHER_S, END_S)),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::common::replaced;
 use crate::samples::{Samples, number};
 
 /// Markdown, line by line.
@@ -64,10 +65,7 @@ impl Text {
 
 /// A page with another table at the place of a study; none if it has no such place.
 pub(crate) fn with_table(page: &str, study: &str, table: &str) -> Option<String> {
-    let (begin, end) = (format!("<!-- study: {study} -->\n"), format!("<!-- end of {study} -->\n"));
-    let (before, rest) = page.split_once(&begin)?;
-    let (_, after) = rest.split_once(&end)?;
-    Some(format!("{before}{begin}{table}{end}{after}"))
+    replaced(page, &format!("<!-- study: {study} -->"), &format!("<!-- end of {study} -->"), table)
 }
 
 /// On which side of a bound all of a 95 % interval lies.

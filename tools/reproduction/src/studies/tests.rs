@@ -7,7 +7,7 @@ use crate::samples::Samples;
 #[test]
 fn the_page_has_a_place_for_each_study() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/studies.md");
-    let page = fs::read_to_string(path).expect("the page");
+    let page = std::fs::read_to_string(path).expect("the page");
     for (name, _) in STUDIES {
         assert!(with_table(&page, name, "| a |\n").is_some(), "{name}");
     }

@@ -166,7 +166,7 @@ fn points_may_be_counted_from_the_join() {
 }
 
 #[test]
-fn points_from_the_last_event_begin_anew_with_each_change() {
+fn points_from_the_last_event_start_again_with_each_change() {
     let mut bench = Bench::new(&Options { points_from: PointOrigin::Event, ..options() });
     bench.until(3);
     assert_eq!(bench.level(), 2, "joined at 180 ms");

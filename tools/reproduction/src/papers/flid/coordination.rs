@@ -18,7 +18,7 @@ const LATER_S: f64 = 30.0;
 
 /// The levels of all hosts at one time.
 #[derive(Clone, Copy)]
-struct Snapshot {
+pub(crate) struct Snapshot {
     at_s: f64,
     hosts: usize,
     lowest: f64,
@@ -33,7 +33,7 @@ impl Snapshot {
 }
 
 /// The levels of all hosts at each end of a bin from when all have joined.
-fn looks(time_series: &TimeSeries, replication: u32) -> Vec<Snapshot> {
+pub(crate) fn looks(time_series: &TimeSeries, replication: u32) -> Vec<Snapshot> {
     let mut looks: BTreeMap<u64, Snapshot> = BTreeMap::new();
     let mut hosts = 0;
     for flow in time_series.flows() {
@@ -60,7 +60,7 @@ fn equal_after_s(looks: &[Snapshot]) -> Option<f64> {
 }
 
 /// The share of the later looks at which all levels are equal.
-fn equal_later(looks: &[Snapshot]) -> Option<f64> {
+pub(crate) fn equal_later(looks: &[Snapshot]) -> Option<f64> {
     let later: Vec<&Snapshot> = looks.iter().filter(|look| look.at_s > LATER_S).collect();
     let equal = later.iter().filter(|look| look.spread() == 0.0).count();
     (!later.is_empty()).then(|| equal as f64 / later.len() as f64)

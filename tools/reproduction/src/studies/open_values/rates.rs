@@ -1,8 +1,9 @@
 //! Figures of the FLID-DL paper without TCP: the rate of the bottleneck where none is stated, and grafts without delay.
 
-use layercast_laboratory::run::Outcome;
 use layercast_laboratory::sweep::Part;
 
+use crate::frame::time_series::TimeSeries;
+use crate::papers::flid::coordination::{equal_later, looks};
 use crate::samples::{Samples, format_samples};
 use crate::studies::experiment::{Case, Meant, Runner, mean};
 use crate::studies::page::{Placed, Report};
@@ -12,8 +13,6 @@ const RATES: [u32; 4] = [1, 2, 5, 10];
 /// That of the scenarios.
 const SCENARIO: u32 = 2;
 const REPLICATIONS: u32 = 15;
-/// From here on all hosts should be on one level (`docs/reproduction/flid.md`, figure 8).
-const LATER_S: f64 = 30.0;
 
 /// What a figure says of a quantity, and the quantity at each set of values. The first is the scenario.
 #[derive(Clone)]
@@ -100,31 +99,18 @@ fn coordination(runner: &Runner) -> anyhow::Result<Figure> {
             format!("link.A-B.rate={rate} Mbit/s"),
             format!("session.flid.layers.above={rate} Mbit/s"),
         ]);
-        let outcome = runner.series(&format!("coordination {rate}"), &case, REPLICATIONS)?;
-        at.push((named(rate), equal_share(&outcome)));
+        let series = runner.series(&format!("coordination {rate}"), &case, REPLICATIONS)?;
+        at.push((named(rate), equal_share(&series)));
     }
     let grafts = base.with(at_once(&["S-A", "A-B"]));
-    let outcome = runner.series("coordination with grafts at once", &grafts, REPLICATIONS)?;
-    at.push(("grafts without delay".to_owned(), equal_share(&outcome)));
+    let series = runner.series("coordination with grafts at once", &grafts, REPLICATIONS)?;
+    at.push(("grafts without delay".to_owned(), equal_share(&series)));
     Ok(Figure { says: "V-C: share of the time after 30 s with all hosts on one level", bound: 0.95, at })
 }
 
-/// The share of the later bins at whose ends all flows have one level.
-fn equal_share(outcome: &Outcome) -> Samples {
-    let of = |replication: &layercast_laboratory::results::Replication| {
-        let levels: Vec<&[Option<i32>]> =
-            replication.series.flows.iter().map(|flow| flow.level.as_slice()).collect();
-        let bins = levels.iter().map(|levels| levels.len()).min().unwrap_or(0);
-        let later = (0..bins).filter(|&bin| outcome.experiment.bin_end_s(bin) > LATER_S);
-        let is_equal = |bin: usize| {
-            let first = levels.first().and_then(|levels| levels[bin]);
-            levels.iter().all(|levels| levels[bin] == first)
-        };
-        let (count, equal) =
-            later.fold((0_u32, 0_u32), |(count, equal), bin| (count + 1, equal + u32::from(is_equal(bin))));
-        (count > 0).then(|| f64::from(equal) / f64::from(count))
-    };
-    Samples(outcome.replications.iter().map(of).collect())
+/// The share of the later looks at which all hosts have one level.
+fn equal_share(series: &TimeSeries) -> Samples {
+    Samples(series.replications().map(|replication| equal_later(&looks(series, replication))).collect())
 }
 
 /// Section V-A, figure 5: what factor 2.0 loses over what factor 1.3 loses.
