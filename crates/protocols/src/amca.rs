@@ -23,4 +23,5 @@ pub use options::{IgnoreRule, Options, Profile};
 pub use receiver::Receiver;
 pub use router::Router;
 pub use source::Source;
+pub(crate) use wire::SERVICE;
 pub use wire::{MAX_HEADER, WireError};

@@ -15,6 +15,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod active;
 pub mod amca;
 pub mod cbr;
 pub mod elm;
@@ -22,6 +23,7 @@ pub mod fixed;
 pub mod flid;
 pub mod golestani_sabnani;
 pub mod nca;
+mod packet_bytes;
 pub mod pgmcc;
 pub mod registry;
 pub mod rla;

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "worlds/tree.rs"]
+mod tree;
+
 use std::collections::HashMap;
 
 use layercast_core::contract::{
@@ -16,7 +19,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::packet::{MAX_HEADER, Repr, View};
-use layercast_protocols::amca;
+use layercast_protocols::active;
 use layercast_protocols::registry::{Header, NAMES, Protocol};
 use layercast_testkit::{Pair, Path};
 
@@ -29,11 +32,11 @@ struct Recoded<E> {
 
 /// A data header through a whole packet, and a report through its own encoding.
 fn through_bytes(origin: Origin, header: Header) -> Header {
-    if let Header::Amca(header) = header {
-        // It has its own encoding.
+    if matches!(header, Header::Amca(_) | Header::Nca(_)) {
+        // Protocols with routers have packets of their own.
         let mut bytes = Vec::new();
-        header.encode(&[], &mut bytes).unwrap();
-        return Header::Amca(amca::Header::decode(&bytes).unwrap().0);
+        active::encode(&header, &[], &mut bytes).unwrap();
+        return active::decode(&bytes).unwrap().0;
     }
     match origin {
         Origin::Channel(_) => {
@@ -116,7 +119,7 @@ fn minute(name: &str, on_wire: bool) -> (Vec<String>, u64, u64) {
 
 #[test]
 fn every_protocol_does_the_same_with_values_and_with_bytes() {
-    // The transport has no routers, so the headers of protocols with routers have no bytes.
+    // Those with routers: below.
     for name in NAMES.iter().filter(|name| !Protocol::named(name).unwrap().requirements().has_routers()) {
         let (values, heard, reports) = minute(name, false);
         assert_eq!(minute(name, true), (values, heard, reports), "{name}");
@@ -124,6 +127,25 @@ fn every_protocol_does_the_same_with_values_and_with_bytes() {
         let has_feedback = Protocol::named(name).unwrap().wire_numbers().report.is_some();
         // RLM's receivers announce nothing but their experiments: a few in a minute.
         assert_eq!(reports >= 5, has_feedback, "{name}: {reports} reports");
+    }
+}
+
+#[test]
+fn protocols_with_routers_do_the_same_with_values_and_with_bytes() {
+    for name in NAMES.iter().filter(|name| Protocol::named(name).unwrap().requirements().has_routers()) {
+        let values = tree::run(name, false);
+        assert!(
+            values.delivered.iter().all(|&pieces| pieces == tree::PIECES),
+            "{name}: {:?}",
+            values.delivered
+        );
+        assert!(values.repairs > 20, "{name}: {} repairs", values.repairs);
+        assert!(values.from_routers > 0, "{name}: nothing went down from a router");
+        let bytes = tree::run(name, true);
+        for (index, (value, byte)) in values.log.iter().zip(&bytes.log).enumerate() {
+            assert_eq!(value, byte, "{name}, event {index}");
+        }
+        assert_eq!(values, bytes, "{name}");
     }
 }
 

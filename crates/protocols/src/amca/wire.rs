@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Answer, Body, Data, Header, Nack, Report};
+use crate::packet_bytes::{CutShort, checksum, double, seal, word, words};
 use layercast_core::units::WireSeq;
 
 /// The longest header in bytes, without payload.
@@ -12,8 +13,9 @@ pub const MAX_HEADER: usize = COMMON + 48;
 const COMMON: usize = 16;
 const VERSION: u8 = 1;
 /// The service of active networks: DyRAM with AMCA.
-const SERVICE: u16 = 1;
-const CHECKSUM: core::ops::Range<usize> = 12..16;
+pub(crate) const SERVICE: u16 = 1;
+/// Where the checksum begins.
+const CHECKSUM: usize = 12;
 
 const DATA: u8 = 0;
 const NACK: u8 = 1;
@@ -65,6 +67,12 @@ impl fmt::Display for WireError {
 
 impl core::error::Error for WireError {}
 
+impl From<CutShort> for WireError {
+    fn from(_: CutShort) -> WireError {
+        WireError::Length
+    }
+}
+
 impl Header {
     /// Appends the packet to `bytes`. Packets other than data have an empty payload.
     ///
@@ -113,8 +121,7 @@ impl Header {
                 words(bytes, &[answer.rtt_to_source_us]);
             }
         }
-        let sum = crc32(&bytes[start..]).to_be_bytes();
-        bytes[start + CHECKSUM.start..start + CHECKSUM.end].copy_from_slice(&sum);
+        seal(&mut bytes[start..], CHECKSUM);
         Ok(())
     }
 
@@ -134,7 +141,7 @@ impl Header {
         }
         let mut fields = &common[4..];
         let (session, originator, sum) = (word(&mut fields)?, word(&mut fields)?, word(&mut fields)?);
-        if checksum(bytes) != sum {
+        if checksum(bytes, CHECKSUM) != sum {
             return Err(WireError::Checksum);
         }
         let allowed = match kind {
@@ -225,65 +232,4 @@ fn read_body(kind: u8, flags: u8, rest: &mut &[u8]) -> Result<Body, WireError> {
             is_from_source: kind == SOURCE_ANSWER,
         }),
     })
-}
-
-fn words(bytes: &mut Vec<u8>, words: &[u32]) {
-    bytes.extend(words.iter().flat_map(|word| word.to_be_bytes()));
-}
-
-fn word(rest: &mut &[u8]) -> Result<u32, WireError> {
-    let (word, left) = rest.split_first_chunk().ok_or(WireError::Length)?;
-    *rest = left;
-    Ok(u32::from_be_bytes(*word))
-}
-
-fn double(rest: &mut &[u8]) -> Result<u64, WireError> {
-    let (high, low) = (word(rest)?, word(rest)?);
-    Ok(u64::from(high) << 32 | u64::from(low))
-}
-
-/// The checksum of a packet, its own field taken as 0.
-fn checksum(packet: &[u8]) -> u32 {
-    let (before, after) = (&packet[..CHECKSUM.start], &packet[CHECKSUM.end..]);
-    !update(update(update(u32::MAX, before), &[0; 4]), after)
-}
-
-/// CRC-32 of ISO 3309, as Ethernet has it.
-fn crc32(bytes: &[u8]) -> u32 {
-    !update(u32::MAX, bytes)
-}
-
-fn update(state: u32, bytes: &[u8]) -> u32 {
-    bytes.iter().fold(state, |state, &byte| TABLE[usize::from(state as u8 ^ byte)] ^ state >> 8)
-}
-
-const TABLE: [u32; 256] = {
-    let mut table = [0; 256];
-    let mut index = 0;
-    while index < 256 {
-        let mut remainder = index as u32;
-        let mut bit = 0;
-        while bit < 8 {
-            let divides = remainder & 1 == 1;
-            remainder >>= 1;
-            if divides {
-                remainder ^= 0xedb8_8320;
-            }
-            bit += 1;
-        }
-        table[index] = remainder;
-        index += 1;
-    }
-    table
-};
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_checksum_is_that_of_the_standard() {
-        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
-        assert_eq!(checksum(b"0123456789ab\xff\xff\xff\xffcd"), crc32(b"0123456789ab\0\0\0\0cd"));
-    }
 }

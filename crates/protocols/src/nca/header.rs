@@ -111,7 +111,7 @@ impl layercast_core::contract::Header for Header {
     }
 }
 
-/// Only in simulations: routers take part.
+/// Its packets have a format of their own, not LCT's, because routers read them.
 impl Wire for Header {
     type Error = NoWireForm;
 
