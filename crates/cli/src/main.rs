@@ -2,6 +2,8 @@
 //!
 //! Exit status 0: done. 1: failed. 2: wrong usage or input. `emulate` keeps that of the command it runs.
 
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod active;
 mod agree;
 mod arguments;
 mod choice;
@@ -123,6 +125,10 @@ fn main() -> ExitCode {
         Command::Send(send) if send.stream.stream => stream::send(send),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Receive(receive) if receive.stream.stream => stream::receive(receive),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Send(send) if send.serving.reliable => active::send(send),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Receive(receive) if receive.relays.reliable => active::receive(receive),
         Command::Send(send) => transfer::send(send),
         Command::Receive(receive) => transfer::receive(receive),
         #[cfg(all(feature = "transport", target_os = "linux"))]

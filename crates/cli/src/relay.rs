@@ -11,6 +11,7 @@ use layercast_transport::receive::{Known, RelayUse};
 use layercast_transport::relay::{self as transport, FeedbackPath, RelayEvent, RelayOptions, ServeOptions};
 use layercast_transport::send::ServeUse;
 
+use crate::active;
 use crate::commands::{Failure, counted};
 use crate::finding;
 use crate::metrics::{self, Served};
@@ -26,6 +27,9 @@ use crate::view::rounded;
 pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     if let Some(RelayCommand::Status(status)) = &arguments.command {
         return relay_status::show(status);
+    }
+    if let Some(protocol) = &arguments.protocol {
+        return active::relay(arguments, protocol);
     }
     let options = options(arguments)?;
     let stop = stop_flag()?;
@@ -97,7 +101,7 @@ fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
 }
 
 /// A session by its URL, its description or its group.
-fn key(named: &str) -> Result<SessionKey, Failure> {
+pub(crate) fn key(named: &str) -> Result<SessionKey, Failure> {
     let wrong = |error: String| Failure::Input(format!("error: {named}: {error}"));
     if named.contains("://") {
         let url: SessionUrl = named.parse().map_err(|error| wrong(format!("{error}")))?;

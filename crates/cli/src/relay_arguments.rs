@@ -31,6 +31,11 @@ pub(crate) struct Relay {
     #[arg(long = "parent", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
     pub(crate) parents: Vec<Hosts>,
 
+    /// Take part in the session with a router of this protocol, amca or nca, and forward `layercast send --reliable`; with
+    /// one SESSION, at least one --parent and at most 64 children
+    #[arg(long, value_name = "NAME", requires = "parents", conflicts_with_all = ["allow", "interface", "max_rate", "metrics"])]
+    pub(crate) protocol: Option<String>,
+
     /// The interface to join on, by name or address [default: that of the route to each group]
     #[arg(long, value_name = "NAME", conflicts_with = "parents")]
     pub(crate) interface: Option<String>,

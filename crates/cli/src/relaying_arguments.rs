@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
 use clap::{Args, ValueEnum};
+use layercast_core::units::Duration;
 
 /// The port of relays, if none is given.
 const RELAY_PORT: u16 = 5600;
@@ -30,6 +31,10 @@ pub(crate) struct Relays {
     #[arg(long, requires = "relays")]
     pub(crate) relay_only: bool,
 
+    /// Receive a session of `layercast send --reliable`: files in order, which receivers and the sender repair
+    #[arg(long, requires = "relays")]
+    pub(crate) reliable: bool,
+
     /// By which path messages to the sender go while packets come through a relay
     #[arg(long, value_name = "PATH", value_enum, default_value_t, requires = "relays")]
     pub(crate) feedback: Feedback,
@@ -41,6 +46,15 @@ pub(crate) struct Serving {
     /// Serve relays and receivers (`--relay`) by unicast too, at this address and UDP port
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) serve: Option<SocketAddr>,
+
+    /// Send the files in order to those that are served, over relays that take part (`layercast relay --protocol`), and
+    /// end when all have them
+    #[arg(long, requires = "serve")]
+    pub(crate) reliable: bool,
+
+    /// With --reliable: wait so long for other receivers after the first relay or receiver has come
+    #[arg(long, value_name = "TIME", default_value = "2 s", requires = "reliable")]
+    pub(crate) gather: Duration,
 
     /// Send to nobody but those that are served
     #[arg(long, requires = "serve")]

@@ -6,6 +6,7 @@
 //! `docs/wire-format.md` has the bit tables.
 
 pub mod accept;
+pub mod active;
 mod address;
 pub mod announce;
 pub mod carousel;

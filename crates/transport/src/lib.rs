@@ -3,13 +3,14 @@
 //! On top of [`layercast_delivery`], which has packets, objects and sessions: [`disk`] (a folder of received files) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and [`receive`](mod@receive) (files
 //! and folders), [`announcing`] and [`listening`] (how receivers find a session) · [`relay`] (sessions through networks without multicast) · [`endpoint`] (a source or a receiver without a file, which reports).
 //!
-//! `docs/wire-format.md` has the bit tables.
+//! [`active`] has sessions of protocols with active routers. `docs/wire-format.md` has the bit tables.
 //!
 //! Its sockets need Linux (`recvmmsg`, `UDP_SEGMENT`, `IP_MULTICAST_ALL`, `SO_TIMESTAMPNS`). Elsewhere the crate is empty, so that
 //! all others build there.
 
 #![cfg(target_os = "linux")]
 
+pub mod active;
 pub mod announcing;
 mod background;
 pub mod disk;

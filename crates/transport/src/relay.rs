@@ -20,7 +20,7 @@ pub use tunnel::{FeedbackPath, RelayTunnel};
 use std::io::{self, Read as _};
 
 /// Bytes that nobody else knows.
-fn random_bytes() -> io::Result<[u8; 32]> {
+pub(crate) fn random_bytes() -> io::Result<[u8; 32]> {
     let mut bytes = [0; 32];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes)

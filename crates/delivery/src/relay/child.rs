@@ -145,6 +145,14 @@ impl Child {
         }
     }
 
+    /// The relay that serves this child, and the child's number there; none if none does.
+    pub fn served_by(&self) -> Option<(SocketAddr, u64)> {
+        match &self.state {
+            State::Served(link) => Some((link.parent(), link.id())),
+            _ => None,
+        }
+    }
+
     /// News that nobody has read.
     pub fn take_news(&mut self) -> Option<News> {
         self.news.pop_front()

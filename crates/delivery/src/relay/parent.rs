@@ -297,6 +297,12 @@ impl Parent {
         None
     }
 
+    /// The place of the child with this number, from which `length` bytes came that are none of these messages; none if there
+    /// is no such child, or it is at another address.
+    pub fn heard(&mut self, now: Time, from: SocketAddr, child: u64, length: usize) -> Option<usize> {
+        self.child_at(now, canonical(from), child, length)
+    }
+
     /// An answer that is to be sent, written to `room`: where to, and its length.
     pub fn take_reply(&mut self, room: &mut [u8; MESSAGE_MAX]) -> Option<(SocketAddr, usize)> {
         let (to, bytes, length) = self.replies.pop_front()?;

@@ -4,15 +4,14 @@
 use std::collections::BTreeMap;
 
 use layercast_core::contract::{
-    Arrival, ChildLink, Ecn, Endpoint, Header as _, Host, Input, Origin, Payload, Peer, Send, Target,
-    TraceEvent, drive,
+    Arrival, ChildLink, Ecn, Header as _, Host, Input, Origin, Payload, Peer, Send, Target, TraceEvent, drive,
 };
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Seq, Size, Time};
-use layercast_protocols::registry::{Header, Protocol};
+use layercast_protocols::registry::{self, Header, Protocol};
 
 use super::through_bytes;
 
@@ -67,7 +66,11 @@ impl Host<Header> for Collected {
     }
 }
 
-type Node = Box<dyn Endpoint<Header = Header>>;
+enum Node {
+    Source(Box<registry::Source>),
+    Router(Box<registry::Router>),
+    Receiver(Box<registry::Receiver>),
+}
 
 struct Tree {
     on_wire: bool,
@@ -88,10 +91,10 @@ pub fn run(name: &str, on_wire: bool) -> Outcome {
     let layers = LayerTable::between(RATE, RATE).unwrap();
     let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
     let stream = |node: usize| Stream::new(node as u64, "node");
-    let receiver = |node: usize| Box::new(protocol.receiver(plan.clone(), stream(node))) as Node;
+    let receiver = |node: usize| Node::Receiver(Box::new(protocol.receiver(plan.clone(), stream(node))));
     let nodes = vec![
-        Box::new(protocol.source(plan.clone(), stream(0))) as Node,
-        Box::new(protocol.router(plan.clone(), stream(1)).unwrap()) as Node,
+        Node::Source(Box::new(protocol.source(plan.clone(), stream(0)))),
+        Node::Router(Box::new(protocol.router(plan.clone(), stream(1)).unwrap())),
         receiver(2),
         receiver(3),
         receiver(4),
@@ -148,7 +151,11 @@ impl Tree {
 
     fn give(&mut self, node: usize, input: Input<Header>) {
         let mut host = Collected::default();
-        self.deadlines[node] = drive(&mut self.nodes[node], self.now, input, &mut host);
+        self.deadlines[node] = match &mut self.nodes[node] {
+            Node::Source(source) => drive(source.as_mut(), self.now, input, &mut host),
+            Node::Router(router) => drive(router.as_mut(), self.now, input, &mut host),
+            Node::Receiver(receiver) => drive(receiver.as_mut(), self.now, input, &mut host),
+        };
         let deadline = self.deadlines[node];
         self.outcome.log.push(format!("{:?} {node}: {input:?} {:?} until {deadline:?}", self.now, host.log));
         if let Some(through) = host.delivered {

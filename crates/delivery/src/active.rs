@@ -1,0 +1,31 @@
+//! Sessions of protocols with active routers over a tree of relays: the hosts of a source, of routers on relays, and of
+//! receivers, as state machines.
+//!
+//! Each hop is a link between a [parent](crate::relay::parent) and a [child](crate::relay::child), which let children in,
+//! notice silence and move to another parent. On it go the protocol's own packets. A packet of data that comes from above goes to all children first, and
+//! then to the router; repairs go where the router sends them. What comes up goes to the router. So every relay of a tree
+//! takes part, and the active node behind a link is the child itself.
+//!
+//! Bottom-up: [`frame`] (what is on a link) · [`description`] (what all must know of the session) · [`store`] (pieces of data kept for repairs) · [`reel`]
+//! (files as a sequence of pieces) · [`downlinks`] and [`uplink`] · [`source`], [`relay`], [`receiver`].
+
+pub mod description;
+pub mod downlinks;
+pub mod frame;
+pub mod receiver;
+pub mod reel;
+pub mod relay;
+pub mod source;
+pub mod store;
+pub mod uplink;
+
+use std::net::SocketAddr;
+
+/// Where the datagrams of a node go.
+pub trait Wire {
+    /// Sends a datagram: a head, and what follows it.
+    fn send(&mut self, to: SocketAddr, head: &[u8], body: &[u8]);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The links of a node to its children.
+//!
+//! A child's place among the children is the number of its link. Its number as a member of the session is drawn when it first
+//! sends a packet up, so that a child that takes the place of another one is not taken for it.
+
+use std::net::SocketAddr;
+
+use layercast_core::contract::{ChildLink, ChildSet, Peer};
+use layercast_core::units::{Channel, Duration, Time};
+
+use super::Wire;
+use super::frame::{PACKETS, down_head, is_up, read_up};
+use crate::relay::message::{Alternatives, MESSAGE_MAX};
+use crate::relay::parent::{Limits, Parent, ParentCounters};
+use crate::relay::session::{Allowed, SessionKey};
+
+/// The most children of a node: the links that a [`ChildSet`] has room for. More are refused as too many.
+pub const CHILDREN_MAX: usize = u64::BITS as usize;
+
+/// How a node serves children.
+#[derive(Clone, Copy, Debug)]
+pub struct DownOptions {
+    /// The session.
+    pub session: SessionKey,
+    /// The most children, up to [`CHILDREN_MAX`].
+    pub children: usize,
+    /// Which relays a child may try that is refused.
+    pub alternatives: Alternatives,
+    /// How often children ask whether the node is there.
+    pub keep_alive: Duration,
+}
+
+/// What came up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Up<'p> {
+    /// Over which link.
+    pub link: ChildLink,
+    /// Who sent it.
+    pub peer: Peer,
+    /// The packet; empty if the child asks for the description.
+    pub packet: &'p [u8],
+}
+
+/// The links.
+#[derive(Debug)]
+pub struct Downlinks {
+    parent: Parent,
+    /// By link: the child's number on the link, and as a member.
+    peers: Vec<Option<(u64, Peer)>>,
+    next_peer: u32,
+}
+
+impl Downlinks {
+    /// No children yet. `random` are bytes that nobody else knows.
+    pub fn new(options: &DownOptions, random: [u8; 32]) -> Downlinks {
+        let children = options.children.min(CHILDREN_MAX);
+        let limits = Limits {
+            children,
+            per_address: children,
+            sessions: 1,
+            keep_alive: options.keep_alive,
+            ..Limits::default()
+        };
+        let allowed = Allowed { sessions: vec![options.session], prefixes: Vec::new() };
+        Downlinks {
+            parent: Parent::new(limits, allowed, options.alternatives, random),
+            peers: Vec::new(),
+            next_peer: 0,
+        }
+    }
+
+    /// Takes a datagram that a child has sent; what came up in it.
+    pub fn receive<'p>(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        bytes: &'p [u8],
+        wire: &mut dyn Wire,
+    ) -> Option<Up<'p>> {
+        let up = if is_up(bytes) {
+            read_up(bytes).and_then(|(child, packet)| {
+                let place = self.parent.heard(now, from, child, bytes.len())?;
+                let link = u16::try_from(place).ok().filter(|link| usize::from(*link) < CHILDREN_MAX)?;
+                Some(Up { link: ChildLink(link), peer: self.peer(place, child), packet })
+            })
+        } else {
+            // There is no message to the source but what goes up.
+            let _ = self.parent.message(now, from, bytes);
+            None
+        };
+        self.reply(wire);
+        up
+    }
+
+    fn peer(&mut self, place: usize, child: u64) -> Peer {
+        if self.peers.len() <= place {
+            self.peers.resize(place + 1, None);
+        }
+        match self.peers.get_mut(place) {
+            Some(Some((known, peer))) if *known == child => *peer,
+            Some(slot) => {
+                // The highest numbers are those of parents.
+                self.next_peer = (self.next_peer + 1) & (u32::MAX >> 1);
+                let peer = Peer(self.next_peer);
+                *slot = Some((child, peer));
+                peer
+            }
+            None => Peer(0),
+        }
+    }
+
+    fn reply(&mut self, wire: &mut dyn Wire) {
+        let mut room = [0; MESSAGE_MAX];
+        while let Some((to, length)) = self.parent.take_reply(&mut room) {
+            wire.send(to, room.get(..length).unwrap_or_default(), &[]);
+        }
+    }
+
+    /// Looks for silent children, if it is time.
+    pub fn look(&mut self, now: Time) {
+        self.parent.look(now);
+        while self.parent.take_change().is_some() {}
+    }
+
+    /// When [`Downlinks::look`] is to be called.
+    pub fn deadline(&self) -> Option<Time> {
+        self.parent.deadline()
+    }
+
+    /// How many children there are.
+    pub fn count(&self) -> usize {
+        self.parent.count()
+    }
+
+    /// How many children hold the channel of packets.
+    pub fn holders(&self) -> usize {
+        self.session().map_or(0, |session| self.parent.holders(session, PACKETS).len())
+    }
+
+    /// What was done.
+    pub fn counters(&self) -> &ParentCounters {
+        self.parent.counters()
+    }
+
+    /// Says how many nodes there are from here up to the source.
+    pub fn set_depth(&mut self, depth: u8) {
+        self.parent.set_depth(depth);
+    }
+
+    fn session(&self) -> Option<usize> {
+        self.parent.sessions().next().map(|(place, _)| place)
+    }
+
+    /// Sends a packet over these links, as far as children behind them hold the channel.
+    pub fn send(&mut self, links: ChildSet, hops: u8, packet: &[u8], wire: &mut dyn Wire) {
+        self.send_on(PACKETS, links, hops, packet, wire);
+    }
+
+    /// Sends to all children what is not a packet.
+    pub fn send_all(&mut self, channel: Channel, hops: u8, content: &[u8], wire: &mut dyn Wire) {
+        self.send_on(channel, ChildSet(u64::MAX), hops, content, wire);
+    }
+
+    fn send_on(&mut self, channel: Channel, links: ChildSet, hops: u8, packet: &[u8], wire: &mut dyn Wire) {
+        let Some(session) = self.session() else { return };
+        let Some(handle) = self.parent.handle(session) else { return };
+        let (head, length) = down_head(handle, channel, hops);
+        let head = head.get(..length).unwrap_or_default();
+        let bit = |place: &usize| 1u64.checked_shl(*place as u32).unwrap_or(0);
+        let holding = self.parent.holders(session, PACKETS).iter().fold(0, |set, place| set | bit(place));
+        let mut chosen = links.0 & holding;
+        while chosen != 0 {
+            let place = chosen.trailing_zeros() as usize;
+            chosen &= chosen - 1;
+            if let Some(child) = self.parent.child_mut(place) {
+                child.packets += 1;
+                child.bytes += (head.len() + packet.len()) as u64;
+                wire.send(child.address, head, packet);
+            }
+        }
+    }
+
+    /// Sends to one child.
+    pub fn send_to(&mut self, peer: Peer, channel: Channel, hops: u8, packet: &[u8], wire: &mut dyn Wire) {
+        let known = |slot: &Option<(u64, Peer)>| slot.is_some_and(|(_, other)| other == peer);
+        let Some(place) = self.peers.iter().position(known) else { return };
+        let handle = self.session().and_then(|session| self.parent.handle(session));
+        let (Some(handle), Some(child)) = (handle, self.parent.child_mut(place)) else { return };
+        let (head, length) = down_head(handle, channel, hops);
+        child.packets += 1;
+        wire.send(child.address, head.get(..length).unwrap_or_default(), packet);
+    }
+
+    /// Sends all children elsewhere.
+    pub fn close(&mut self, wire: &mut dyn Wire) {
+        self.parent.close();
+        self.reply(wire);
+    }
+}

@@ -1,0 +1,106 @@
+//! The program of a relay whose router takes part.
+
+use std::net::SocketAddr;
+use std::sync::atomic::AtomicBool;
+
+use layercast_core::units::{Duration, Time};
+use layercast_delivery::active::downlinks::DownOptions;
+use layercast_delivery::active::relay::RelayNode;
+use layercast_delivery::active::uplink::UpOptions;
+use layercast_delivery::relay::message::Alternatives;
+use layercast_delivery::relay::session::SessionKey;
+
+use super::program::{Node, run};
+use super::send::{KEEP_ALIVE, random};
+use super::socket::NodeSocket;
+use super::{ActiveEvent, ActiveFailure, ActiveProgress};
+use crate::host::Clock;
+
+/// The options of a relay.
+#[derive(Clone, Debug)]
+pub struct ActiveRelayOptions {
+    /// The session.
+    pub session: SessionKey,
+    /// The protocol whose router takes part, by name.
+    pub protocol: String,
+    /// Where children are awaited.
+    pub listen: SocketAddr,
+    /// The relays above, or the source: the first that answers.
+    pub parents: Vec<SocketAddr>,
+    /// The most children.
+    pub children: usize,
+    /// Relays that are named to children that are refused.
+    pub alternatives: Alternatives,
+}
+
+/// Relays a session until it is stopped.
+///
+/// # Errors
+/// Why it could not start or go on.
+pub fn relay(
+    options: &ActiveRelayOptions,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&ActiveEvent),
+) -> Result<ActiveProgress, ActiveFailure> {
+    let clock = Clock::default();
+    let up = UpOptions {
+        session: options.session,
+        parents: options.parents.clone(),
+        within: Duration::from_ms(50),
+    };
+    let down = DownOptions {
+        session: options.session,
+        children: options.children,
+        alternatives: options.alternatives,
+        keep_alive: KEEP_ALIVE,
+    };
+    let node = RelayNode::new(&options.protocol, &up, &down, clock.now(), [random()?, random()?]);
+    run(&mut Relaying { node }, NodeSocket::open(options.listen)?, &clock, stop, say)
+}
+
+struct Relaying {
+    node: RelayNode,
+}
+
+impl Node for Relaying {
+    fn receive(
+        &mut self,
+        now: Time,
+        from: SocketAddr,
+        bytes: &[u8],
+        socket: &mut NodeSocket,
+    ) -> Result<(), ActiveFailure> {
+        self.node.receive(now, from, bytes, socket);
+        Ok(())
+    }
+
+    fn tick(&mut self, now: Time, socket: &mut NodeSocket) -> Result<(), ActiveFailure> {
+        self.node.tick(now, socket);
+        Ok(())
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.node.deadline()
+    }
+
+    /// It serves the next session too.
+    fn is_done(&mut self, _now: Time) -> Result<bool, ActiveFailure> {
+        Ok(false)
+    }
+
+    fn progress(&self, _now: Time) -> ActiveProgress {
+        ActiveProgress {
+            children: self.node.down().count(),
+            counters: *self.node.counters(),
+            ..ActiveProgress::default()
+        }
+    }
+
+    fn take_event(&mut self) -> Option<ActiveEvent> {
+        self.node.up().take_news().map(ActiveEvent::Parent)
+    }
+
+    fn close(&mut self, socket: &mut NodeSocket) {
+        self.node.close(socket);
+    }
+}
