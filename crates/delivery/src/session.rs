@@ -110,7 +110,7 @@ pub enum SessionError {
     Channels(u16),
     /// An option is missing, is not one of the session's, or has an invalid value.
     Option(String),
-    /// The protocol needs active routers, which the transport does not have.
+    /// The protocol needs active routers, which multicast does not have.
     Routers(String),
     /// The protocol repeats packets, which needs a file.
     Reliable(String),
@@ -157,7 +157,7 @@ impl fmt::Display for SessionError {
             SessionError::Option(name) => write!(f, "the option `{name}` is missing or invalid"),
             SessionError::Routers(name) => write!(
                 f,
-                "the protocol `{name}` needs active routers, which real networks do not have; simulate it with `layercast run`"
+                "the protocol `{name}` needs active routers: send it over relays, with `--reliable` and `--serve`, or simulate it with `layercast run`"
             ),
             SessionError::Reliable(name) => write!(
                 f,

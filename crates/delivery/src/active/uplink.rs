@@ -42,6 +42,8 @@ pub enum Down<'p> {
 pub struct Uplink {
     child: Child,
     description: Option<Description>,
+    /// Whether the description is that of the present parent.
+    is_current: bool,
     next_ask: Time,
     /// Which parent this is, counted from the first.
     served: Option<(SocketAddr, u64)>,
@@ -52,7 +54,7 @@ impl Uplink {
     /// A link that is sought. `random` are bytes that nobody else knows.
     pub fn new(options: &UpOptions, now: Time, random: [u8; 32]) -> Uplink {
         let child = Child::new(options.session, &options.parents, now, options.within, random);
-        Uplink { child, description: None, next_ask: now, served: None, parents: 0 }
+        Uplink { child, description: None, is_current: false, next_ask: now, served: None, parents: 0 }
     }
 
     /// The description, once it is known.
@@ -78,6 +80,7 @@ impl Uplink {
                 let description: Description = std::str::from_utf8(content).ok()?.parse().ok()?;
                 let is_new = self.description.as_ref() != Some(&description);
                 self.description = Some(description);
+                self.is_current = true;
                 is_new.then_some(Down::Described)
             }
             END => Some(Down::Ended),
@@ -91,7 +94,7 @@ impl Uplink {
         if served.is_some() && served != self.served {
             self.served = served;
             self.parents = self.parents.wrapping_add(1);
-            self.next_ask = now;
+            (self.is_current, self.next_ask) = (false, now);
         }
     }
 
@@ -139,12 +142,12 @@ impl Uplink {
     }
 
     fn needs_description(&self) -> bool {
-        self.description.is_none() && self.is_served()
+        !self.is_current && self.is_served()
     }
 
     /// Forgets the session: the parent is asked what it serves now.
     pub fn forget(&mut self) {
-        self.description = None;
+        (self.description, self.is_current) = (None, false);
     }
 
     /// When [`Uplink::poll`] has something to do.
