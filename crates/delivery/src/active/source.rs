@@ -197,7 +197,7 @@ impl SourceNode {
 
     /// How many pieces were sent first, and how many there are.
     pub fn progress(&self) -> (u64, u64) {
-        (self.next, self.reel.pieces())
+        (self.next.min(self.reel.pieces()), self.reel.pieces())
     }
 
     /// The rate of the endpoint in bit/s, if it is known.
@@ -233,7 +233,7 @@ impl SourceNode {
     ) -> io::Result<()> {
         self.deadline = drive(&mut self.endpoint, now, input, &mut self.actions);
         self.act(contents, wire)?;
-        if self.next == self.reel.pieces() && self.next > 0 && !matches!(input, Input::Finish) {
+        if self.next >= self.reel.pieces() && !matches!(input, Input::Finish) {
             // Given more than once it changes nothing.
             self.deadline = drive(&mut self.endpoint, now, Input::Finish, &mut self.actions);
             self.act(contents, wire)?;
@@ -266,12 +266,11 @@ impl SourceNode {
         wire: &mut dyn Wire,
     ) -> io::Result<()> {
         let number = match send.payload {
-            Payload::Next if self.next < self.reel.pieces() => {
+            // A window may allow packets beyond the end before `Input::Finish`: they are empty.
+            Payload::Next => {
                 self.next += 1;
                 Some(self.next - 1)
             }
-            // There is nothing more: `Input::Finish` follows.
-            Payload::Next => return Ok(()),
             Payload::Stored(Seq(number)) => Some(number),
             Payload::None | Payload::Arrived => None,
         };

@@ -191,7 +191,8 @@ impl Tree {
                 }
             }
         }
-        if send.payload == Payload::Next {
+        // A burst may go beyond the end.
+        if send.payload == Payload::Next && self.left > 0 {
             self.left -= 1;
             if self.left == 0 {
                 self.give(0, Input::Finish);
