@@ -10,7 +10,11 @@ use super::{scratch, text};
 
 /// The units of services, each with the folder of its files of arguments and the example in it.
 const SERVICES: &[(&str, &str)] =
-    &[("send", "packaging/config/send.conf"), ("receive", "packaging/config/receive.conf")];
+    &[
+        ("send", "packaging/config/send.conf"),
+        ("receive", "packaging/config/receive.conf"),
+        ("relay", "packaging/config/relay.conf"),
+    ];
 
 /// The first version that judges units which are not installed.
 const OFFLINE: u32 = 250;
@@ -57,7 +61,7 @@ fn analyze(command: impl FnOnce(&mut Command)) -> Option<Output> {
 #[test]
 fn systemd_reads_the_package_units() {
     let units = units(&scratch("units"));
-    assert_eq!(units.len(), 4, "{units:?}");
+    assert_eq!(units.len(), 5, "{units:?}");
     let Some(output) = analyze(|command| _ = command.args(["verify", "--man=no"]).args(&units)) else {
         return;
     };
