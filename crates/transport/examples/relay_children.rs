@@ -67,11 +67,15 @@ fn main() -> Result<(), String> {
             if let Some(counted) = packets.get_mut(place) {
                 *counted += inbox.len() as u64;
             }
-            bytes += (0..inbox.len()).filter_map(|index| inbox.get(index)).map(|(_, one)| one.len() as u64).sum::<u64>();
+            bytes += (0..inbox.len())
+                .filter_map(|index| inbox.get(index))
+                .map(|(_, one)| one.len() as u64)
+                .sum::<u64>();
         }
     }
     let served = tunnels.iter().filter(|tunnel| tunnel.link().is_some()).count();
-    let dropped: u64 = tunnels.iter().filter_map(|tunnel| tunnel.link()).map(|link| u64::from(link.dropped)).sum();
+    let dropped: u64 =
+        tunnels.iter().filter_map(|tunnel| tunnel.link()).map(|link| u64::from(link.dropped)).sum();
     let passed = begin.elapsed().as_secs_f64();
     println!(
         "{served} of {count} served, {:.1} Mbit/s in all, {} to {} packets each, {dropped} dropped by the relay",

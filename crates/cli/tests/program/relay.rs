@@ -41,8 +41,20 @@ fn a_relay_is_killed_and_its_receiver_is_at_the_next_one_within_three_seconds() 
     let (top, first, second, metrics) = (free_port(), free_port(), free_port(), free_port());
     let serve = top.to_string();
     let arguments = [
-        "send", &file, "--group", &group, "--to", "8 Mbit/s", "--serve", &serve, "--serve-only",
-        "--no-announce", "--until-complete", "1", "--for", "60 s",
+        "send",
+        &file,
+        "--group",
+        &group,
+        "--to",
+        "8 Mbit/s",
+        "--serve",
+        &serve,
+        "--serve-only",
+        "--no-announce",
+        "--until-complete",
+        "1",
+        "--for",
+        "60 s",
     ];
     let (sender, _, stdout) = start(&arguments);
     let killed = relay(&group, first, top, Some(metrics));

@@ -9,12 +9,11 @@ use layercast_testkit::skip::{Missing, skip};
 use super::{scratch, text};
 
 /// The units of services, each with the folder of its files of arguments and the example in it.
-const SERVICES: &[(&str, &str)] =
-    &[
-        ("send", "packaging/config/send.conf"),
-        ("receive", "packaging/config/receive.conf"),
-        ("relay", "packaging/config/relay.conf"),
-    ];
+const SERVICES: &[(&str, &str)] = &[
+    ("send", "packaging/config/send.conf"),
+    ("receive", "packaging/config/receive.conf"),
+    ("relay", "packaging/config/relay.conf"),
+];
 
 /// The first version that judges units which are not installed.
 const OFFLINE: u32 = 250;
