@@ -30,6 +30,7 @@ pub(crate) fn serving(arguments: &Serving, group: SocketAddr) -> Option<ServeUse
     let limits =
         Limits { children: arguments.max_children, per_address: arguments.max_children, ..Limits::default() };
     let allowed = Allowed { sessions: vec![SessionKey { group, source: None }], prefixes: Vec::new() };
-    let serve = ServeOptions { listen, allowed, alternatives: Alternatives::default(), limits, highest: None };
+    let serve =
+        ServeOptions { listen, allowed, alternatives: Alternatives::default(), limits, highest: None };
     Some(ServeUse { serve, only: arguments.serve_only })
 }
