@@ -1,15 +1,13 @@
-//! `layercast relay`, and what `send` and `receive` have of it.
+//! `layercast relay`.
 
 use std::net::SocketAddr;
 
-use layercast_core::units::Rate;
 use layercast_delivery::announce::url::SessionUrl;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
-use layercast_transport::receive::{Known, RelayUse};
-use layercast_transport::relay::{self as transport, FeedbackPath, RelayEvent, RelayOptions, ServeOptions};
-use layercast_transport::send::ServeUse;
+use layercast_transport::receive::Known;
+use layercast_transport::relay::{self as transport, RelayEvent, RelayOptions, ServeOptions};
 
 use crate::active;
 use crate::commands::{Failure, counted};
@@ -18,7 +16,7 @@ use crate::metrics::{self, Served};
 use crate::output::{complain, print};
 use crate::relay_arguments::{Relay, RelayCommand};
 use crate::relay_status;
-use crate::relaying_arguments::{Feedback, Relays, Serving, addresses};
+use crate::relaying_arguments::addresses;
 use crate::transfer::{line, stop_flag};
 use crate::transport_failure::failure;
 use crate::view::rounded;
@@ -84,7 +82,12 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
 fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
     let sessions: Result<Vec<SessionKey>, Failure> =
         arguments.sessions.iter().map(|session| key(session)).collect();
-    let allowed = Allowed { sessions: sessions?, prefixes: arguments.allow.clone() };
+    let sessions = sessions?;
+    if let Some(key) = sessions.iter().find(|key| !key.is_valid()) {
+        let group = key.group;
+        return Err(Failure::Input(format!("error: {group} is no multicast group that a session may use")));
+    }
+    let allowed = Allowed { sessions, prefixes: arguments.allow.clone() };
     let limits =
         Limits { children: arguments.max_children, per_address: arguments.max_children, ..Limits::default() };
     Ok(RelayOptions {
@@ -114,28 +117,4 @@ pub(crate) fn key(named: &str) -> Result<SessionKey, Failure> {
         Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
         known => Ok(SessionKey { group: known.group(), source: known.source() }),
     }
-}
-
-/// The relays of a receiver.
-pub(crate) fn relays(arguments: &Relays) -> RelayUse {
-    RelayUse {
-        relays: addresses(&arguments.relays),
-        feedback: match arguments.feedback {
-            Feedback::Relay => FeedbackPath::Relay,
-            Feedback::Direct => FeedbackPath::Direct,
-            Feedback::None => FeedbackPath::None,
-        },
-        only: arguments.relay_only,
-    }
-}
-
-/// How a sender serves children itself.
-pub(crate) fn serving(arguments: &Serving, group: SocketAddr) -> Option<ServeUse> {
-    let listen = arguments.serve?;
-    let limits =
-        Limits { children: arguments.max_children, per_address: arguments.max_children, ..Limits::default() };
-    let allowed = Allowed { sessions: vec![SessionKey { group, source: None }], prefixes: Vec::new() };
-    let highest: Option<Rate> = None;
-    let serve = ServeOptions { listen, allowed, alternatives: Alternatives::default(), limits, highest };
-    Some(ServeUse { serve, only: arguments.serve_only })
 }

@@ -14,7 +14,7 @@ pub(crate) struct Relay {
     #[command(subcommand)]
     pub(crate) command: Option<RelayCommand>,
 
-    /// The sessions to serve, each by its URL or the file of `layercast send --describe`
+    /// The sessions to serve, each by its group, its URL or the file of `layercast send --describe`
     #[arg(value_name = "SESSION", required_unless_present = "allow")]
     pub(crate) sessions: Vec<String>,
 
@@ -43,6 +43,10 @@ pub(crate) struct Relay {
     /// Serve at most N receivers and relays
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_children: usize,
+
+    /// Serve at most N of them at one address, such as that of a NAT
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) max_per_address: usize,
 
     /// Send at most this to all of them together
     #[arg(long, value_name = "RATE")]
