@@ -111,7 +111,8 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
 }
 
 /// Takes part in a session until interrupted.
-pub(crate) fn relay(arguments: &Relay, protocol: &str) -> Result<(), Failure> {
+pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
+    let protocol = arguments.protocol.as_deref().unwrap_or(DEFAULT);
     let [session] = arguments.sessions.as_slice() else {
         return Err(input("--protocol needs one session, such as 239.1.2.0:5500"));
     };

@@ -140,6 +140,8 @@ fn main() -> ExitCode {
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Doctor(arguments) => doctor::doctor(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Relay(arguments) if arguments.protocol.is_some() => active::relay(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Relay(arguments) => relay::relay(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),

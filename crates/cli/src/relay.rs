@@ -9,7 +9,6 @@ use layercast_delivery::relay::session::{Allowed, SessionKey};
 use layercast_transport::receive::Known;
 use layercast_transport::relay::{self as transport, RelayEvent, RelayOptions, ServeOptions};
 
-use crate::active;
 use crate::commands::{Failure, counted};
 use crate::finding;
 use crate::metrics::{self, Served};
@@ -25,9 +24,6 @@ use crate::view::rounded;
 pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     if let Some(RelayCommand::Status(status)) = &arguments.command {
         return relay_status::show(status);
-    }
-    if let Some(protocol) = &arguments.protocol {
-        return active::relay(arguments, protocol);
     }
     let options = options(arguments)?;
     let stop = stop_flag()?;

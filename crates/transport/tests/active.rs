@@ -16,8 +16,8 @@ use layercast_core::units::Size;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_transport::active::{
-    ActiveFailure, ActiveProgress, ActiveReceiveOptions, ActiveRelayOptions, ActiveSendOptions, receive, relay,
-    send,
+    ActiveFailure, ActiveProgress, ActiveReceiveOptions, ActiveRelayOptions, ActiveSendOptions, receive,
+    relay, send,
 };
 
 const LENGTH: usize = 600_000;
@@ -212,8 +212,11 @@ fn a_file_comes_in_order_over_paths_that_lose_packets() {
     let first = tree.relay(at);
     let to_second = LossyPath::new(first, 0.03, 1);
     let second = tree.relay(to_second.at);
-    let paths: Vec<LossyPath> =
-        [first, second, second].into_iter().zip(2..).map(|(to, seed)| LossyPath::new(to, 0.03, seed)).collect();
+    let paths: Vec<LossyPath> = [first, second, second]
+        .into_iter()
+        .zip(2..)
+        .map(|(to, seed)| LossyPath::new(to, 0.03, seed))
+        .collect();
     paths.iter().for_each(|path| tree.receiver(path.at));
     let (done, sent) = tree.end(source, Duration::from_secs(100));
     let dropped: u64 = paths.into_iter().chain([to_second]).map(LossyPath::end).sum();

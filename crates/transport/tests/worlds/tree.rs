@@ -16,7 +16,7 @@ use layercast_protocols::registry::{self, Header, Protocol};
 use super::through_bytes;
 
 /// How many pieces of data the source has.
-pub const PIECES: u64 = 400;
+pub(super) const PIECES: u64 = 400;
 const PARENTS: [Option<usize>; 5] = [None, Some(0), Some(1), Some(1), Some(0)];
 const DELAY: Duration = Duration::from_ms(10);
 /// What a link to a child carries: the rate of all protocols here comes to rest somewhere.
@@ -25,15 +25,15 @@ const END: Time = Time::from_ns(400_000_000_000);
 
 /// What happened.
 #[derive(Debug, PartialEq)]
-pub struct Outcome {
+pub(super) struct Outcome {
     /// Every input and action, with its node and time.
-    pub log: Vec<String>,
+    pub(super) log: Vec<String>,
     /// How many pieces each receiver delivered.
-    pub delivered: Vec<u64>,
+    pub(super) delivered: Vec<u64>,
     /// How many repairs were sent.
-    pub repairs: u64,
+    pub(super) repairs: u64,
     /// How many packets the router sent to its children by itself.
-    pub from_routers: u64,
+    pub(super) from_routers: u64,
 }
 
 /// A host that only collects.
@@ -86,7 +86,7 @@ struct Tree {
 }
 
 /// Runs a session until the source is done.
-pub fn run(name: &str, on_wire: bool) -> Outcome {
+pub(super) fn run(name: &str, on_wire: bool) -> Outcome {
     let protocol = Protocol::named(name).unwrap();
     let layers = LayerTable::between(RATE, RATE).unwrap();
     let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
