@@ -67,7 +67,8 @@ fn names(arguments: &List) -> String {
                 let _ = writeln!(text, "{indent}{name}");
             }
         }
-        let names = |tables: &[&TableSpec]| tables.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+        let names =
+            |tables: &[&TableSpec]| tables.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "\nTables of scenario files (all at once: {KEYS})\n{indent}{}", names(ALL));
         let _ = writeln!(text, "\nTables of suites (and {MEASURES})\n{indent}{}", names(SUITE_TABLES));
     }
@@ -192,7 +193,9 @@ fn table(text: &mut String, spec: &TableSpec, plain: bool) {
     }
     spec.fields.iter().for_each(|field| key(text, field, plain));
     if spec.options.is_some() && !plain {
-        text.push_str("and the options of what it describes: `layercast list NAME`, such as red, tcp-cubic, web\n");
+        text.push_str(
+            "and the options of what it describes: `layercast list NAME`, such as red, tcp-cubic, web\n",
+        );
     }
 }
 

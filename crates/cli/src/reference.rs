@@ -84,8 +84,7 @@ fn protocols() -> String {
     for protocol in registry::NAMES.iter().filter_map(|name| Protocol::named(name)) {
         let group = OptionGroup { choice: None, profile: None, specs: protocol.option_specs() };
         let _ = write!(text, "\n## {}\n\n{}", protocol.name(), option_table(&[group], None));
-        let gauges =
-            FlowGauges { receiver: protocol.receiver_gauges(), source: protocol.source_gauges() };
+        let gauges = FlowGauges { receiver: protocol.receiver_gauges(), source: protocol.source_gauges() };
         let rows: Vec<String> = gauges
             .iter()
             .map(|gauge| format!("| `{}` | {} | {} |\n", gauge.name(), gauge.spec.unit, gauge.spec.doc))

@@ -58,7 +58,8 @@ fn every_option_has_a_sentence() {
     for name in NAMES {
         let protocol = Protocol::named(name).expect("the registry knows its names");
         for spec in protocol.option_specs() {
-            let is_sentence = spec.doc.ends_with('.') && spec.doc.starts_with(|first: char| !first.is_lowercase());
+            let is_sentence =
+                spec.doc.ends_with('.') && spec.doc.starts_with(|first: char| !first.is_lowercase());
             assert!(is_sentence, "{name}: {}: {}", spec.name, spec.doc);
             let _ = row(&spec);
         }

@@ -38,7 +38,8 @@ fn the_page_names_every_table_and_keys_that_there_are() {
         }
         named.extend(specs.iter().map(|spec| spec.name));
     }
-    let missing: Vec<_> = ALL.iter().filter(|spec| !named.contains(&spec.name)).map(|spec| spec.name).collect();
+    let missing: Vec<_> =
+        ALL.iter().filter(|spec| !named.contains(&spec.name)).map(|spec| spec.name).collect();
     assert!(missing.is_empty(), "docs/scenarios.md does not name the tables {missing:?}");
 }
 
@@ -47,7 +48,8 @@ fn the_reference_has_every_key() {
     let (text, suites) = (markdown(), suite_markdown());
     for (text, tables) in [(&text, ALL), (&suites, SUITE_TABLES)] {
         for spec in tables {
-            let (_, part) = text.split_once(&format!("### {}\n", spec.name)).expect("a heading for each table");
+            let (_, part) =
+                text.split_once(&format!("### {}\n", spec.name)).expect("a heading for each table");
             let part = part.split("\n### ").next().unwrap_or_default();
             // Times are distributed as sizes are, which stand above.
             for field in spec.fields.iter().filter(|_| spec.name != TIME_DISTRIBUTION.name) {
@@ -59,7 +61,7 @@ fn the_reference_has_every_key() {
 }
 
 #[test]
-fn generated_options_of_queues_tcps_and_traffic_are_fresh() {
+fn generated_options_of_queues_and_tcps_are_fresh() {
     let check_table = |page: &str, marker: &str, name: &str| {
         let groups = options::named(name).unwrap();
         check_chosen(&in_project(page), marker, |shown| {
@@ -71,9 +73,6 @@ fn generated_options_of_queues_tcps_and_traffic_are_fresh() {
     };
     check_table("docs/queues.md", "red", "red");
     check_table("docs/tcp.md", "tcp", "tcp-sack");
-    for kind in options::TRAFFIC {
-        check_table("docs/traffic.md", kind, kind);
-    }
 }
 
 #[test]
