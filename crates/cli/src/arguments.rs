@@ -348,7 +348,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Show what can be set on this protocol, queue, traffic or table, such as elm, tcp-cubic, red or
-    /// session; `keys` shows all tables of a scenario file, `measures` what a suite may judge
+    /// session; `keys` shows all tables of a scenario file, `lints` the warnings about one, `measures` what a suite may judge
     #[arg(value_name = "NAME", conflicts_with_all = ["scenarios", "protocols"])]
     pub(crate) name: Option<String>,
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use layercast_core::family::AnyProtocol as _;
+use layercast_laboratory::lint;
 use layercast_laboratory::scenario::field::{Absent, Field, TableSpec};
 use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP, UDP_KEYS};
 use layercast_laboratory::scenario::suite::Measure;
@@ -21,6 +22,9 @@ const KEYS: &str = "keys";
 
 /// The name under which the measures of a suite are listed.
 const MEASURES: &str = "measures";
+
+/// The name under which lints are listed.
+const LINTS: &str = "lints";
 
 pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
     let text = match &arguments.name {
@@ -71,6 +75,7 @@ fn names(arguments: &List) -> String {
             |tables: &[&TableSpec]| tables.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
         let _ = writeln!(text, "\nTables of scenario files (all at once: {KEYS})\n{indent}{}", names(ALL));
         let _ = writeln!(text, "\nTables of suites (and {MEASURES})\n{indent}{}", names(SUITE_TABLES));
+        let _ = writeln!(text, "\nWarnings about scenarios: {LINTS}");
     }
     text
 }
@@ -92,7 +97,7 @@ fn gauges(gauges: FlowGauges) -> String {
 }
 
 /// The options and gauges of a multicast protocol, the options of a queue or of traffic, the keys of a flow or table, or
-/// the measures of suites.
+/// the measures of suites, or the lints.
 fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
     let mut text = String::new();
     let plain = arguments.plain;
@@ -118,6 +123,17 @@ fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
         }
     } else if name == MEASURES {
         Measure::ALL.iter().for_each(|measure| measured(&mut text, *measure, plain));
+    } else if name == LINTS {
+        for lint in lint::ALL {
+            let _ = match plain {
+                true => writeln!(text, "{}", lint.name),
+                false => writeln!(
+                    text,
+                    "{}    (found {} a run)\n    {}\n    {}",
+                    lint.name, lint.when, lint.meaning, lint.remedy
+                ),
+            };
+        }
     } else if name == KEYS {
         ALL.iter().for_each(|spec| table(&mut text, spec, plain));
     } else if let Some(spec) = ALL.iter().chain(SUITE_TABLES).find(|spec| spec.name == name) {
@@ -135,7 +151,7 @@ fn unknown(name: &str) -> Failure {
         .map_or(String::new(), |nearest| format!("\n  = help: did you mean `{nearest}`?"));
     Failure::Input(format!(
         "error: there is no protocol, queue, traffic or table `{name}`\n  = allowed: the protocols {}; the queues {}; \
-         the traffic {}; the tables {}; {KEYS}; {MEASURES}{help}",
+         the traffic {}; the tables {}; {KEYS}; {LINTS}; {MEASURES}{help}",
         protocols.join(", "),
         QUEUES.join(", "),
         TRAFFIC.join(", "),

@@ -177,12 +177,14 @@ fn lists_the_keys_of_tables_and_the_measures_of_suites() {
     assert!(suite.lines().any(|line| line == "starve"), "{suite}");
     let measures = text(&run(&["list", "measures", "--plain"]).stdout);
     assert!(measures.lines().any(|line| line == "others_slowdown"), "{measures}");
+    let lints = text(&run(&["list", "lints"]).stdout);
+    assert!(lints.contains("lockstep    (found before a run)\n"), "{lints}");
     let missing = text(&run(&["list", "sesion"]).stderr);
     assert!(missing.ends_with("did you mean `session`?\n"), "{missing}");
 }
 
 #[test]
-fn the_reference_is_six_pages() {
+fn the_reference_is_seven_pages() {
     let out = scratch("reference");
     let output = run(&["reference", "--out", out.to_str().expect("the path is text")]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
@@ -190,6 +192,7 @@ fn the_reference_is_six_pages() {
     assert!(page("keys.md").contains("\n### session\n"));
     assert!(page("options.md").contains("\n## every TCP\n"));
     assert!(page("suites.md").contains("| `share` |"));
+    assert!(page("lints.md").contains("| `lockstep` |"));
     for scenario in BUILT_IN {
         assert!(page("scenarios.md").contains(&format!("| `{}` | ", scenario.name)), "{}", scenario.name);
     }

@@ -14,7 +14,7 @@ const END: &str = "<!-- end of readings -->";
 /// The compact table: a line for each flow with its throughput. Losses are in the whole one.
 pub(crate) fn table(all: &[(Experiment, Vec<Row>)]) -> String {
     let mut text = String::from("| experiment | flow | plain | jittered |\n| --- | --- | ---: | ---: |\n");
-    for (experiment, rows) in all {
+    for (experiment, rows) in all.iter().filter(|(experiment, _)| experiment.is_on_page) {
         let lines = rows.iter().filter(|row| matches!(row.unit, Unit::OfTcp | Unit::Kbps));
         for (line, row) in lines.enumerate() {
             let name = if line == 0 { experiment.name.as_str() } else { "" };
