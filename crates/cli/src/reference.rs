@@ -140,6 +140,19 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_commands_has_a_line_for_each() {
+        let path = layercast_testkit::generated::in_project("docs/cli.md");
+        let page = std::fs::read_to_string(path).expect("the page");
+        let first =
+            |line: &str| line.strip_prefix("| ").and_then(|rest| rest.split(" | ").next()).map(str::to_owned);
+        let cells: Vec<String> = page.lines().filter_map(first).collect();
+        for command in Arguments::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = format!("`{}`", command.get_name());
+            assert!(cells.iter().any(|cell| cell.contains(&name)), "docs/cli.md has no line for {name}");
+        }
+    }
+
+    #[test]
     fn the_reference_of_commands_has_every_flag() {
         let text = commands();
         let mut whole = Arguments::command();
