@@ -77,9 +77,12 @@ fn papers_claims(report: &Report<'_>) -> String {
     text
 }
 
+/// A claim's words, and the places that ask it.
+type Asked<'r> = (&'r str, Vec<&'r str>);
+
 /// What is not the paper's and does not hold: the claims of each kind and verdict. What holds is in the HTML alone.
 fn other_claims(report: &Report<'_>) -> String {
-    let mut groups: Vec<(String, Vec<(&str, Vec<&str>)>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<Asked<'_>>)> = Vec::new();
     let mut count = 0;
     for (claim, judged, _) in rows(report, |kind| kind != Kind::Paper) {
         count += 1;
