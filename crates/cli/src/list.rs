@@ -71,8 +71,10 @@ fn names(arguments: &List) -> String {
                 let _ = writeln!(text, "{indent}{name}");
             }
         }
-        let names =
-            |tables: &[&TableSpec]| tables.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+        let line = |tables: &[&TableSpec]| tables.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+        let names = |tables: &[&TableSpec]| {
+            tables.chunks(9).map(line).collect::<Vec<_>>().join(&format!(",\n{indent}"))
+        };
         let _ = writeln!(text, "\nTables of scenario files (all at once: {KEYS})\n{indent}{}", names(ALL));
         let _ = writeln!(text, "\nTables of suites (and {MEASURES})\n{indent}{}", names(SUITE_TABLES));
         let _ = writeln!(text, "\nWarnings about scenarios: {LINTS}");
