@@ -55,7 +55,6 @@ mod package_arguments;
 mod progress;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
-#[cfg(test)]
 mod reference;
 mod run;
 mod scoreboard;
@@ -126,6 +125,7 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::doctor(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
+        Command::Reference(arguments) => reference::reference(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
