@@ -56,6 +56,15 @@ mod progress;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
 mod reference;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay_status;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relaying;
+mod relaying_arguments;
 mod run;
 mod scoreboard;
 mod scoreboard_arguments;
@@ -123,6 +132,8 @@ fn main() -> ExitCode {
         Command::Sessions(arguments) => sessions::sessions(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Doctor(arguments) => doctor::doctor(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Relay(arguments) => relay::relay(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
         Command::Reference(arguments) => reference::reference(arguments),
