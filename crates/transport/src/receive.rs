@@ -33,7 +33,7 @@ use layercast_protocols::registry::Protocol;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{Access, Groups, Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
 
@@ -226,17 +226,18 @@ fn session(
 ) -> Result<Next, Error> {
     let options = running.options;
     let Wait { not, patience } = wait;
-    let found = discovery::find(options, interface, not, patience, running.stop, running.begin, say)?;
-    let Found { session: found, base } = found;
+    let access = Access::Native(Groups::new(interface.clone(), options.known.source()));
+    let found = discovery::find(options, access, not, patience, running.stop, running.begin, say)?;
+    let Found { session: found, access } = found;
     if found.session.stream.is_some() {
         return Err(Error::IsStream);
     }
     say(&ReceiveEvent::Session(&found.session));
     let protocol = configured(&found.session, &options.protocol_options)?;
     running.follow(&found)?;
-    let (session, source) = (found.session, options.known.source());
+    let session = found.session;
     let current = (session.source, session.tsi);
-    let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+    let mut host = ReceiverHost::by(access, interface.clone(), &protocol, session, seed)?;
     if let Some(key) = &options.group_key {
         host.protect(key, options.salt());
     }

@@ -18,7 +18,7 @@ use super::running::PROGRESS_EVERY;
 use super::{ReceiveEvent, ReceiveOptions, configured, discovery, overload};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{Access, Groups, Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::random_seed;
 use outputs::Outputs;
@@ -145,8 +145,9 @@ impl Receiving<'_> {
     ) -> Result<Outcome, Error> {
         let options = self.options;
         let mut host_say = |event: &ReceiveEvent<'_>| say(&StreamReceiveEvent::Host(event));
-        let found = discovery::find(options, interface, not, patience, self.stop, self.begin, &mut host_say)?;
-        let (session, base) = (found.session.session, found.base);
+        let access = Access::Native(Groups::new(interface.clone(), options.known.source()));
+        let found = discovery::find(options, access, not, patience, self.stop, self.begin, &mut host_say)?;
+        let (session, access) = (found.session.session, found.access);
         let Some(plan) = session.stream else { return Err(Error::NotStream) };
         host_say(&ReceiveEvent::Session(&session));
         let protocol = configured(&session, &options.protocol_options)?;
@@ -158,8 +159,7 @@ impl Receiving<'_> {
         let receiver = StreamReceiver::new(&plan, session.stream_symbol_size(), layers);
         let current = (session.source, session.tsi);
         let seed = options.seed.unwrap_or_else(random_seed);
-        let source = options.known.source();
-        let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+        let mut host = ReceiverHost::by(access, interface.clone(), &protocol, session, seed)?;
         if let Some(key) = &options.group_key {
             host.protect(key, options.salt());
         }
