@@ -3,6 +3,7 @@
 //! Exit status 0: done. 1: failed. 2: wrong usage or input. `emulate` keeps that of the command it runs.
 
 mod agree;
+mod amt_arguments;
 mod arguments;
 mod choice;
 mod commands;

@@ -16,6 +16,7 @@ use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::{PACKET_BYTES, Session};
 use layercast_protocols::registry;
+use layercast_transport::amt::AmtRelay;
 use layercast_transport::host::Interface;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{
@@ -23,6 +24,7 @@ use layercast_transport::send::{
 };
 use layercast_transport::{Error, Notice, set_options};
 
+use crate::amt_arguments::Amt;
 use crate::commands::Failure;
 use crate::finding::{self, Sought};
 use crate::layering;
@@ -308,6 +310,10 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
     Ok(ReceiveOptions {
         known,
         interface: arguments.interface.clone(),
+        amt: arguments.amt.map(|relay| match relay {
+            Amt::At(relay) => AmtRelay::At(relay),
+            Amt::Discover => AmtRelay::Discover,
+        }),
         into: arguments.into.clone().unwrap_or_default(),
         settings: ReceptionSettings {
             replace: arguments.replace || arguments.mirror,

@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args};
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_core::wire::DATA_PORT;
 
+use crate::amt_arguments::{Amt, amt};
 use crate::stream_arguments::{StreamReceive, StreamSend};
 
 /// The size of packets.
@@ -201,6 +202,11 @@ pub(crate) struct Receive {
     /// The interface to join on, by name or address [default: that of the route to the group]
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
+
+    /// Where no multicast comes, take packets from the AMT relay (RFC 7450) at this address [default port: 2268]; `discover` for
+    /// the nearest public one
+    #[arg(long, value_name = "RELAY[:PORT]", value_parser = amt)]
+    pub(crate) amt: Option<Amt>,
 
     /// The directory for the files, or with --stream for the outputs layer-0, layer-1 and so on; it must exist
     #[arg(long, value_name = "DIR", required_unless_present = "outputs")]

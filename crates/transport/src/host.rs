@@ -39,5 +39,5 @@ pub use packet_loss::RecentPackets;
 pub use receiver::{ReceiverHost, ReceiverNote, Stranger};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
 pub use socket::{PacketSocket, open_announcer, open_group};
-pub(crate) use socket::{RECEIVE_BUFFER, open_source};
+pub(crate) use socket::{RECEIVE_BUFFER, open_source, open_unicast};
 pub use source::SourceHost;

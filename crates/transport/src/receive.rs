@@ -30,10 +30,11 @@ use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::session::{Session, SessionError};
 use layercast_protocols::registry::Protocol;
 
+use crate::amt::{AmtRelay, AmtTunnel};
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Access, Groups, Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{Access, Groups, Interface, ReceiverCounters, ReceiverHost, ReceiverNote, unspecified};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
 
@@ -50,6 +51,8 @@ pub struct ReceiveOptions {
     pub known: Known,
     /// The interface by name or address; by the route to the group if none.
     pub interface: Option<String>,
+    /// The AMT relay by which packets come; none if they come by multicast of this network.
+    pub amt: Option<AmtRelay>,
     /// The directory for the files.
     pub into: PathBuf,
     /// What may be done to files that are there.
@@ -154,7 +157,7 @@ pub fn receive(
     let seed = options.seed.unwrap_or_else(random_seed);
     let folder =
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
-    let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
+    let interface = interface(options)?;
     raise_file_limit();
     if let Known::Flute(session) = &options.known {
         return flute::receive(session, folder, options, &interface, stop, say);
@@ -177,6 +180,26 @@ pub fn receive(
     }
     judged(&running.reception, &options.into)?;
     Ok(progress)
+}
+
+/// The interface of joins, and of messages to the source. Without multicast there may be no route to the group.
+fn interface(options: &ReceiveOptions) -> Result<Interface, Error> {
+    let group = options.known.group();
+    match Interface::find(options.interface.as_deref(), group) {
+        Err(_) if options.amt.is_some() && options.interface.is_none() => {
+            Ok(Interface { name: "any".to_owned(), index: 0, address: unspecified(group) })
+        }
+        found => found,
+    }
+}
+
+/// How packets come.
+fn access(options: &ReceiveOptions, interface: &Interface) -> Result<Access, Error> {
+    let (group, source) = (options.known.group(), options.known.source());
+    Ok(match options.amt {
+        Some(relay) => Access::Tunnel(Box::new(AmtTunnel::open(relay, group, source)?)),
+        None => Access::Native(Groups::new(interface.clone(), source)),
+    })
 }
 
 /// Receives from one session after the other, until all is complete.
@@ -226,7 +249,7 @@ fn session(
 ) -> Result<Next, Error> {
     let options = running.options;
     let Wait { not, patience } = wait;
-    let access = Access::Native(Groups::new(interface.clone(), options.known.source()));
+    let access = access(options, interface)?;
     let found = discovery::find(options, access, not, patience, running.stop, running.begin, say)?;
     let Found { session: found, access } = found;
     if found.session.stream.is_some() {

@@ -205,6 +205,11 @@ impl Gateway {
         self.handshake.is_some() && self.exchange.is_none()
     }
 
+    /// Who has not answered, and how often it was asked; none if no answer is waited for.
+    pub fn unanswered(&self) -> Option<(SocketAddr, u32)> {
+        self.exchange.as_ref().map(|exchange| (exchange.to(), exchange.attempts()))
+    }
+
     /// The counters.
     pub fn counters(&self) -> &GatewayCounters {
         &self.counters

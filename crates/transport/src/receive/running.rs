@@ -296,6 +296,9 @@ impl<'a> Running<'a> {
 
     /// Reports other senders, and a base layer that the path does not carry.
     fn look_at_path(&mut self, host: &mut ReceiverHost, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+        while let Some(notice) = host.take_access_notice() {
+            say(&ReceiveEvent::Notice(&notice));
+        }
         let (group, source) = (host.session().group, host.session().source);
         // A session that is silent as well is followed soon.
         if self.following.silent_for(host.clock().now()) < RECENT {

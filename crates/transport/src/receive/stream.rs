@@ -18,7 +18,7 @@ use super::running::PROGRESS_EVERY;
 use super::{ReceiveEvent, ReceiveOptions, configured, discovery, overload};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Access, Groups, Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::random_seed;
 use outputs::Outputs;
@@ -92,7 +92,7 @@ pub fn receive(
     if matches!(options.known, Known::Flute(_)) {
         return Err(Error::NotOfFlute { what: "--stream" });
     }
-    let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
+    let interface = super::interface(options)?;
     raise_file_limit();
     let mut receiving = Receiving { options, stop, begin: Instant::now(), outputs: None };
     let mut breaker = Breaker::default();
@@ -145,7 +145,7 @@ impl Receiving<'_> {
     ) -> Result<Outcome, Error> {
         let options = self.options;
         let mut host_say = |event: &ReceiveEvent<'_>| say(&StreamReceiveEvent::Host(event));
-        let access = Access::Native(Groups::new(interface.clone(), options.known.source()));
+        let access = super::access(options, interface)?;
         let found = discovery::find(options, access, not, patience, self.stop, self.begin, &mut host_say)?;
         let (session, access) = (found.session.session, found.access);
         let Some(plan) = session.stream else { return Err(Error::NotStream) };

@@ -84,6 +84,7 @@ pub(crate) fn play(role: &str) {
             let options = ReceiveOptions {
                 known: Known::Group(GROUP, None),
                 interface: None,
+                amt: None,
                 into: PathBuf::from(into),
                 settings: ReceptionSettings { replace: true, mirror: false },
                 keep_going: false,

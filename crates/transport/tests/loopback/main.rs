@@ -101,6 +101,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
     ReceiveOptions {
         known: Known::Group(group(number), None),
         interface: Some("127.0.0.1".to_owned()),
+        amt: None,
         into,
         settings: ReceptionSettings::default(),
         keep_going: false,
