@@ -1,6 +1,8 @@
 //! The argument `--amt` of `layercast receive`.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
+
+use crate::host_address::addresses_of;
 
 /// The port of AMT relays (RFC 7450, section 7.2).
 const PORT: u16 = 2268;
@@ -21,23 +23,13 @@ pub(crate) fn amt(text: &str) -> Result<Amt, String> {
     if text == "discover" {
         return Ok(Amt::Discover);
     }
-    let has_port = text.parse::<SocketAddr>().is_ok()
-        || text
-            .rsplit_once(':')
-            .is_some_and(|(host, port)| !host.contains(':') && port.parse::<u16>().is_ok());
-    let bare = text.trim_start_matches('[').trim_end_matches(']');
-    let found = if has_port { text.to_socket_addrs() } else { (bare, PORT).to_socket_addrs() };
-    let found =
-        found.map_err(|error| format!("`discover`, or the relay's name or address with a port: {error}"))?;
+    let found = addresses_of(text, PORT).map_err(|error| format!("{error}; or `discover`"))?;
     match found.into_iter().next() {
         Some(relay) if relay.port() == 0 => {
             Err(format!("port 0 is none: use 1 to 65535, or none for {PORT}"))
         }
-        Some(relay) if relay.ip().is_multicast() || relay.ip().is_unspecified() => {
-            Err(format!("{} is not the address of a host", relay.ip()))
-        }
-        Some(relay) => Ok(Amt::At(relay)),
-        None => Err("the relay has no address".to_owned()),
+        Some(relay) if !relay.ip().is_multicast() && !relay.ip().is_unspecified() => Ok(Amt::At(relay)),
+        _ => Err(format!("`{text}` is not the address of a host")),
     }
 }
 

@@ -88,6 +88,10 @@ pub(crate) enum Command {
     Send(Send),
     /// Receive files from a multicast group, at the rate that the path sustains
     Receive(Receive),
+    /// Carry sessions through networks without multicast: hold their channels for receivers and other relays, and send the
+    /// packets on by unicast
+    #[cfg(all(feature = "transport", target_os = "linux"))]
+    Relay(crate::relay_arguments::Relay),
     /// List the sessions that are announced on the network
     #[cfg(all(feature = "transport", target_os = "linux"))]
     Sessions(crate::sessions_arguments::Sessions),

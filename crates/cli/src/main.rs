@@ -35,6 +35,7 @@ mod explain_arguments;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod finding;
+mod host_address;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -58,6 +59,13 @@ mod progress;
 mod reception;
 #[cfg(test)]
 mod reference;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay_status;
+mod relaying_arguments;
 mod run;
 mod scoreboard;
 mod scoreboard_arguments;
@@ -125,6 +133,8 @@ fn main() -> ExitCode {
         Command::Sessions(arguments) => sessions::sessions(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Doctor(arguments) => doctor::doctor(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Relay(arguments) => relay::relay(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
     };

@@ -16,7 +16,6 @@ use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::{PACKET_BYTES, Session};
 use layercast_protocols::registry;
-use layercast_transport::amt::AmtRelay;
 use layercast_transport::host::Interface;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{
@@ -24,13 +23,13 @@ use layercast_transport::send::{
 };
 use layercast_transport::{Error, Notice, set_options};
 
-use crate::amt_arguments::Amt;
 use crate::commands::Failure;
 use crate::finding::{self, Sought};
 use crate::layering;
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
+use crate::relay;
 use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
@@ -161,6 +160,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         longest_part: PART_SYMBOLS,
         tagged: TAGGED,
         state: arguments.state.clone(),
+        serve: relay::serving(&arguments.serving, arguments.group),
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
         is_announced: finding::is_announced(arguments),
@@ -310,10 +310,6 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
     Ok(ReceiveOptions {
         known,
         interface: arguments.interface.clone(),
-        amt: arguments.amt.map(|relay| match relay {
-            Amt::At(relay) => AmtRelay::At(relay),
-            Amt::Discover => AmtRelay::Discover,
-        }),
         into: arguments.into.clone().unwrap_or_default(),
         settings: ReceptionSettings {
             replace: arguments.replace || arguments.mirror,
@@ -328,6 +324,7 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
         salt,
         keys,
         silent: arguments.silent,
+        relays: relay::relays(&arguments.relays),
         seed: None,
     })
 }

@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_core::wire::DATA_PORT;
 
-use crate::amt_arguments::{Amt, amt};
+use crate::relaying_arguments::{Relays, Serving};
 use crate::stream_arguments::{StreamReceive, StreamSend};
 
 /// The size of packets.
@@ -127,6 +127,9 @@ pub(crate) struct Send {
     pub(crate) options: Vec<(String, String)>,
 
     #[command(flatten)]
+    pub(crate) serving: Serving,
+
+    #[command(flatten)]
     pub(crate) stream: StreamSend,
 
     #[command(flatten)]
@@ -203,11 +206,6 @@ pub(crate) struct Receive {
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
 
-    /// Where no multicast comes, take packets from the AMT relay (RFC 7450) at this address [default port: 2268]; `discover` for
-    /// the nearest public one
-    #[arg(long, value_name = "RELAY[:PORT]", value_parser = amt)]
-    pub(crate) amt: Option<Amt>,
-
     /// The directory for the files, or with --stream for the outputs layer-0, layer-1 and so on; it must exist
     #[arg(long, value_name = "DIR", required_unless_present = "outputs")]
     pub(crate) into: Option<PathBuf>,
@@ -249,6 +247,9 @@ pub(crate) struct Receive {
     /// Write the decisions of the congestion control to this file, for `layercast explain`
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) relays: Relays,
 
     #[command(flatten)]
     pub(crate) stream: StreamReceive,

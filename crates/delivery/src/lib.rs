@@ -25,6 +25,7 @@ mod percent;
 pub mod placed;
 pub mod placing;
 pub mod reception;
+pub mod relay;
 pub mod reporting;
 pub mod search;
 pub mod security;

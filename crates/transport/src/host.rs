@@ -12,6 +12,7 @@
 
 mod access;
 mod admission;
+mod branch;
 mod clock;
 mod counters;
 mod inbox;
@@ -27,6 +28,7 @@ mod source;
 mod source_membership;
 
 pub use access::{Access, Groups, Tunnel};
+pub use branch::Branch;
 pub use clock::Clock;
 pub(crate) use clock::until;
 pub use counters::ReceiverCounters;
@@ -37,6 +39,7 @@ pub use leaves::LeaveCounters;
 pub(crate) use packet_loss::PacketLoss;
 pub use packet_loss::RecentPackets;
 pub use receiver::{ReceiverHost, ReceiverNote, Stranger};
+pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
 pub use socket::{PacketSocket, open_announcer, open_group};
 pub(crate) use socket::{RECEIVE_BUFFER, open_source, open_unicast};

@@ -45,7 +45,6 @@ fn a_killed_sender_goes_on_with_symbols_that_receivers_do_not_have() {
     let options = ReceiveOptions {
         known: Known::Group(group.parse().expect("an address"), None),
         interface: Some("127.0.0.1".to_owned()),
-        amt: None,
         into: into.clone(),
         settings: ReceptionSettings::default(),
         keep_going: false,
@@ -57,6 +56,7 @@ fn a_killed_sender_goes_on_with_symbols_that_receivers_do_not_have() {
         silent: false,
         salt: None,
         keys: Vec::new(),
+        relays: Default::default(),
         seed: None,
     };
     let receiver = thread::spawn(move || receive(&options, &AtomicBool::new(false), &mut |_| {}));

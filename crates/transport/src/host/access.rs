@@ -72,7 +72,16 @@ impl Groups {
         Groups { interface, source, sockets: Vec::new() }
     }
 
-    fn join(&mut self, channel: Channel, group: SocketAddr) -> Result<(), Error> {
+    /// The socket of a channel; none if it is not joined.
+    pub fn socket(&self, channel: Channel) -> Option<&PacketSocket> {
+        self.sockets.get(channel.index())?.as_ref()
+    }
+
+    /// Joins a channel. One that is joined already stays so.
+    ///
+    /// # Errors
+    /// Why it cannot be joined.
+    pub fn join(&mut self, channel: Channel, group: SocketAddr) -> Result<(), Error> {
         if channel.0 >= MAX_CHANNELS {
             return Ok(());
         }
@@ -86,7 +95,8 @@ impl Groups {
         Ok(())
     }
 
-    fn leave(&mut self, channel: Channel) {
+    /// Leaves a channel.
+    pub fn leave(&mut self, channel: Channel) {
         // Closing the socket leaves the group; packets waiting in it are discarded.
         if let Some(place) = self.sockets.get_mut(channel.index()) {
             *place = None;

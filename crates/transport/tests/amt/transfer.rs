@@ -15,7 +15,7 @@ use layercast_delivery::reception::ReceptionSettings;
 use layercast_delivery::search::Known;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::amt::AmtRelay;
-use layercast_transport::receive::{ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
+use layercast_transport::receive::{ReceiveEvent, ReceiveOptions, ReceiveProgress, RelayUse, receive};
 use layercast_transport::send::{Ends, PART_SYMBOLS, SendOptions, Sent, TAGGED, send};
 use layercast_transport::{Error, Notice};
 
@@ -82,7 +82,6 @@ pub(crate) fn receiving(known: Known, into: PathBuf, relay: AmtRelay) -> Receive
     ReceiveOptions {
         known,
         interface: None,
-        amt: Some(relay),
         into,
         settings: ReceptionSettings::default(),
         keep_going: false,
@@ -92,6 +91,7 @@ pub(crate) fn receiving(known: Known, into: PathBuf, relay: AmtRelay) -> Receive
         protocol_options: Vec::new(),
         group_key: None,
         silent: false,
+        relays: RelayUse { amt: Some(relay), only: true, ..RelayUse::default() },
         salt: None,
         keys: Vec::new(),
         seed: None,

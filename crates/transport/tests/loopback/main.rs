@@ -7,6 +7,7 @@ mod folders;
 mod groups;
 #[path = "../lo/mod.rs"]
 mod lo;
+mod relays;
 mod reports;
 mod security;
 mod streams;
@@ -90,6 +91,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         longest_part: PART_SYMBOLS,
         tagged: TAGGED,
         state: None,
+        serve: None,
         seed: Some(u64::from(number) + 1),
         name: format!("test {number}"),
         is_announced: false,
@@ -101,7 +103,6 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
     ReceiveOptions {
         known: Known::Group(group(number), None),
         interface: Some("127.0.0.1".to_owned()),
-        amt: None,
         into,
         settings: ReceptionSettings::default(),
         keep_going: false,
@@ -113,6 +114,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         silent: false,
         salt: None,
         keys: Vec::new(),
+        relays: Default::default(),
         seed: None,
     }
 }

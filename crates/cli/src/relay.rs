@@ -1,0 +1,143 @@
+//! `layercast relay`, and what `send` and `receive` have of it.
+
+use std::net::SocketAddr;
+
+use layercast_core::units::Rate;
+use layercast_delivery::announce::url::SessionUrl;
+use layercast_delivery::relay::message::Alternatives;
+use layercast_delivery::relay::parent::Limits;
+use layercast_delivery::relay::session::{Allowed, SessionKey};
+use layercast_transport::amt::AmtRelay;
+use layercast_transport::receive::{Known, RelayUse};
+use layercast_transport::relay::{self as transport, FeedbackPath, RelayEvent, RelayOptions, ServeOptions};
+use layercast_transport::send::ServeUse;
+
+use crate::amt_arguments::Amt;
+use crate::commands::{Failure, counted};
+use crate::finding;
+use crate::metrics::{self, Served};
+use crate::output::{complain, print};
+use crate::relay_arguments::{Relay, RelayCommand};
+use crate::relay_status;
+use crate::relaying_arguments::{Feedback, Relays, Serving, addresses};
+use crate::transfer::{line, stop_flag};
+use crate::transport_failure::failure;
+use crate::view::rounded;
+
+/// Relays sessions until it is interrupted, or shows what a relay does.
+pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
+    if let Some(RelayCommand::Status(status)) = &arguments.command {
+        return relay_status::show(status);
+    }
+    let options = options(arguments)?;
+    let stop = stop_flag()?;
+    let served = Served::default();
+    if let Some(at) = arguments.metrics {
+        let at = metrics::serve(at, served.clone())
+            .map_err(|error| Failure::Input(format!("error: --metrics: {at}: {error}")))?;
+        complain(&format!("note: metrics at http://{at}/metrics"));
+    }
+    let bar = line(arguments.quiet, None);
+    let mut last = String::new();
+    let outcome = transport::relay(&options, &stop, &mut |event| match event {
+        RelayEvent::Ready(at) => {
+            let above = match options.parents.first() {
+                Some(parent) => format!("packets from {parent}"),
+                None => "packets by multicast".to_owned(),
+            };
+            if !arguments.quiet {
+                let line = format!("relay at {at}, {above}");
+                bar.suspend(|| complain(&line));
+            }
+        }
+        RelayEvent::Progress(status) => {
+            bar.set_message(format!(
+                "{}, {} to them, {} packets dropped",
+                counted(status.children.len(), "child").replace("childs", "children"),
+                rounded(status.rate.as_bps()),
+                status.dropped,
+            ));
+            served.set(relay_status::page(status));
+            served.set_status(relay_status::json(status).to_string());
+        }
+        RelayEvent::Channel(change) => tracing::debug!(?change, "channel"),
+        RelayEvent::Notice(notice) => {
+            let text = format!("{}: {notice}", if notice.is_warning() { "warning" } else { "note" });
+            if text != last {
+                bar.suspend(|| complain(&text));
+            }
+            last = text;
+        }
+    });
+    bar.finish_and_clear();
+    let status = outcome.map_err(failure)?;
+    Ok(print(&format!(
+        "{} packets to {} in all, {} dropped\n",
+        status.packets,
+        counted(status.counters.welcomed as usize, "child").replace("childs", "children"),
+        status.dropped
+    ))?)
+}
+
+fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
+    let sessions: Result<Vec<SessionKey>, Failure> =
+        arguments.sessions.iter().map(|session| key(session)).collect();
+    let allowed = Allowed { sessions: sessions?, prefixes: arguments.allow.clone() };
+    let limits =
+        Limits { children: arguments.max_children, per_address: arguments.max_children, ..Limits::default() };
+    Ok(RelayOptions {
+        serve: ServeOptions {
+            listen: arguments.listen,
+            allowed,
+            alternatives: Alternatives::new(addresses(&arguments.alternatives)),
+            limits,
+            highest: arguments.max_rate,
+        },
+        parents: addresses(&arguments.parents),
+        interface: arguments.interface.clone(),
+    })
+}
+
+/// A session by its URL, its description or its group.
+fn key(named: &str) -> Result<SessionKey, Failure> {
+    let wrong = |error: String| Failure::Input(format!("error: {named}: {error}"));
+    if named.contains("://") {
+        let url: SessionUrl = named.parse().map_err(|error| wrong(format!("{error}")))?;
+        return Ok(SessionKey { group: SocketAddr::new(url.group, url.port), source: url.source });
+    }
+    if let Ok(group) = crate::transfer_arguments::group(named) {
+        return Ok(SessionKey { group, source: None });
+    }
+    match finding::described(std::path::Path::new(named), &[])? {
+        Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
+        known => Ok(SessionKey { group: known.group(), source: known.source() }),
+    }
+}
+
+/// The relays of a receiver.
+pub(crate) fn relays(arguments: &Relays) -> RelayUse {
+    RelayUse {
+        relays: addresses(&arguments.relays),
+        amt: arguments.amt.map(|relay| match relay {
+            Amt::At(relay) => AmtRelay::At(relay),
+            Amt::Discover => AmtRelay::Discover,
+        }),
+        feedback: match arguments.feedback {
+            Feedback::Relay => FeedbackPath::Relay,
+            Feedback::Direct => FeedbackPath::Direct,
+            Feedback::None => FeedbackPath::None,
+        },
+        only: arguments.relay_only,
+    }
+}
+
+/// How a sender serves children itself.
+pub(crate) fn serving(arguments: &Serving, group: SocketAddr) -> Option<ServeUse> {
+    let listen = arguments.serve?;
+    let limits =
+        Limits { children: arguments.max_children, per_address: arguments.max_children, ..Limits::default() };
+    let allowed = Allowed { sessions: vec![SessionKey { group, source: None }], prefixes: Vec::new() };
+    let highest: Option<Rate> = None;
+    let serve = ServeOptions { listen, allowed, alternatives: Alternatives::default(), limits, highest };
+    Some(ServeUse { serve, only: arguments.serve_only })
+}
