@@ -152,7 +152,7 @@ proptest! {
         let mut relay = Relay::new(settings, &[2; 32]);
         let mut now = Time::ZERO;
         for (wait, kind, mut bytes, number) in steps {
-            now = now + Duration::from_ms(wait);
+            now += Duration::from_ms(wait);
             let subscription = Subscription { group: IpAddr::from([232, 0, 0, number % 8]), source: None };
             if let Some(first) = bytes.first_mut() {
                 *first = *first % 7 + 1;

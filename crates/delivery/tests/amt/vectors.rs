@@ -72,7 +72,8 @@ fn with_message(name: &str, check: &mut dyn FnMut(Message<'_>)) {
     let of_discovery = 0x1234_5678;
     let igmp = query(Reporting::Igmp).to_bytes();
     let mld = query(Reporting::Mld).to_bytes();
-    let gateway = Some(socket("203.0.113.9:50000").into());
+    let endpoint = socket("203.0.113.9:50000").into();
+    let gateway = Some(endpoint);
     check(match name {
         "relay discovery" => Message::RelayDiscovery { nonce: of_discovery },
         "relay advertisement v4" => {
@@ -110,7 +111,7 @@ fn with_message(name: &str, check: &mut dyn FnMut(Message<'_>)) {
             let packet = inner("[2001:db8::1]:5501", "[ff3e::8000:1]:5500", Ecn::Marked).to_bytes();
             return check(Message::MulticastData(&packet));
         }
-        "teardown" => Message::Teardown { mac: MAC, nonce, gateway: gateway.unwrap() },
+        "teardown" => Message::Teardown { mac: MAC, nonce, gateway: endpoint },
         other => panic!("no message {other}"),
     });
 }

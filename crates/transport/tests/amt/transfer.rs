@@ -71,6 +71,7 @@ pub(crate) fn sending(group: SocketAddr, protocol: &str) -> SendOptions {
         longest_part: PART_SYMBOLS,
         tagged: TAGGED,
         state: None,
+        serve: None,
         seed: Some(1),
         name: "amt".to_owned(),
         is_announced: false,
