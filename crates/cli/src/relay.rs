@@ -82,7 +82,12 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
 fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
     let sessions: Result<Vec<SessionKey>, Failure> =
         arguments.sessions.iter().map(|session| key(session)).collect();
-    let allowed = Allowed { sessions: sessions?, prefixes: arguments.allow.clone() };
+    let sessions = sessions?;
+    if let Some(key) = sessions.iter().find(|key| !key.is_valid()) {
+        let group = key.group;
+        return Err(Failure::Input(format!("error: {group} is no multicast group that a session may use")));
+    }
+    let allowed = Allowed { sessions, prefixes: arguments.allow.clone() };
     let limits =
         Limits { children: arguments.max_children, per_address: arguments.max_children, ..Limits::default() };
     Ok(RelayOptions {

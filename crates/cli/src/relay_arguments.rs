@@ -39,6 +39,10 @@ pub(crate) struct Relay {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_children: usize,
 
+    /// Serve at most N of them at one address, such as that of a NAT
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) max_per_address: usize,
+
     /// Send at most this to all of them together
     #[arg(long, value_name = "RATE")]
     pub(crate) max_rate: Option<Rate>,

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] =
-    &[("docs", 71_500), ("docs/decisions", 4_900), ("docs/protocols", 25_900), ("docs/reproduction", 10_200)];
+    &[("docs", 73_000), ("docs/decisions", 4_900), ("docs/protocols", 25_900), ("docs/reproduction", 10_200)];
 
 /// The most words in all pages.
-const WHOLE: usize = 112_000;
+const WHOLE: usize = 113_500;
 
 /// Outputs of commands that no test prints again, since they need long runs or a real network, and formats without a
 /// drawing: at most so many in a page. Every other stands below `<!-- output: layercast ... -->`, and a test of the
 /// command line keeps it fresh.
 const UNCHECKED: &[(&str, usize)] =
-    &[("docs/results.md", 1), ("docs/transport.md", 1), ("docs/wire-format.md", 13)];
+    &[("docs/results.md", 1), ("docs/transport.md", 1), ("docs/wire-format.md", 14)];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

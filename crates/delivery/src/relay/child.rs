@@ -26,6 +26,8 @@ const FIRST_REST: Duration = Duration::from_secs(1);
 const LONGEST_REST: Duration = Duration::from_secs(30);
 /// The most news that nobody has read.
 const NEWS_MAX: usize = 16;
+/// For how long after a leave its packets may come: longer than round trips are.
+const REMEMBERED: Duration = Duration::from_secs(2);
 /// The use of the secret.
 const NONCE: u8 = 4;
 
@@ -68,6 +70,11 @@ pub struct Child {
     session: SessionKey,
     targets: Targets,
     held: ChannelSet,
+    /// Channels that were left not long ago, and when: their packets may be on their path still.
+    left: Vec<(Channel, Time)>,
+    /// Channels that were joined again soon: what comes before the parent knows of it was sent before the leave, and what
+    /// follows would seem lost.
+    rejoined: ChannelSet,
     /// The number of the newest membership.
     number: u32,
     state: State,
@@ -96,6 +103,8 @@ impl Child {
             session,
             targets: Targets::new(parents),
             held: ChannelSet::default(),
+            left: Vec::new(),
+            rejoined: ChannelSet::default(),
             number: 0,
             state,
             rounds: 0,
@@ -119,6 +128,10 @@ impl Child {
     /// Holds a channel from now on.
     pub fn join(&mut self, now: Time, channel: Channel) {
         if self.held.insert(channel) {
+            self.left.retain(|(_, when)| now.since(*when) < REMEMBERED);
+            if self.left.iter().any(|(left, _)| *left == channel) {
+                self.rejoined.insert(channel);
+            }
             self.changed(now);
         }
     }
@@ -126,6 +139,9 @@ impl Child {
     /// Holds a channel no longer.
     pub fn leave(&mut self, now: Time, channel: Channel) {
         if self.held.remove(channel) {
+            self.left.retain(|(left, when)| *left != channel && now.since(*when) < REMEMBERED);
+            self.left.push((channel, now));
+            self.rejoined.remove(channel);
             self.changed(now);
         }
     }
@@ -150,11 +166,14 @@ impl Child {
         self.news.pop_front()
     }
 
-    /// The header of a packet of data, and its length, if the packet comes from the parent and is of this session.
+    /// The header of a packet of data, and its length, if the packet comes from the parent, and is of this session and of a channel
+    /// that this child holds.
     pub fn data(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) -> Option<(Data, usize)> {
         let (data, length) = Data::read(bytes)?;
         let State::Served(link) = &mut self.state else { return None };
-        link.data(now, canonical(from), &data).then_some((data, length))
+        let is_ours = link.data(now, canonical(from), &data);
+        let is_wanted = self.held.contains(data.channel) && !self.rejoined.contains(data.channel);
+        (is_ours && is_wanted).then_some((data, length))
     }
 
     /// Takes a message that is not data.
@@ -176,6 +195,7 @@ impl Child {
                     let keep_alive = Duration::from_ms(u64::from(keep_alive_ms));
                     let link = Link::new(now, (from, nonce), (child, handle), keep_alive, &mut self.random);
                     self.state = State::Served(link);
+                    self.rejoined = ChannelSet::default();
                     self.targets.served();
                     self.rounds = 0;
                     self.say(News::Served(from));
@@ -198,7 +218,12 @@ impl Child {
                     self.say(News::Lost(from));
                     self.ask(now, from);
                 }
-                message => link.message(now, &message, self.number),
+                message => {
+                    link.message(now, &message, self.number);
+                    if link.report().is_settled {
+                        self.rejoined = ChannelSet::default();
+                    }
+                }
             },
             _ => {}
         }

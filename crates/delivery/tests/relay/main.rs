@@ -189,19 +189,45 @@ fn a_child_that_falls_silent_is_gone_and_its_channels_are_left() {
 }
 
 #[test]
-fn data_counts_from_the_parent_and_with_its_number_alone() {
+fn data_counts_from_the_parent_with_its_number_and_of_held_channels_alone() {
     let mut world = World::new(9, 1, 1, Limits::default());
+    world.each_child(|child, now| child.join(now, Channel(3)));
     world.run(Duration::from_secs(1));
     let handle = world.parents[0].handle(0).unwrap();
     let mut room = [0; DATA_HEAD_MAX];
     let source = Ipv4Addr::new(192, 0, 2, 1).into();
-    let data = |handle| Data { hops: 1, channel: Channel(3), handle, source };
+    let data = |handle, channel| Data { hops: 1, channel: Channel(channel), handle, source };
     let (now, child) = (world.now, &mut world.children[0]);
-    let length = data(handle).write(&mut room);
-    assert_eq!(child.data(now, at(0), &room[..length]), Some((data(handle), length)));
+    let length = data(handle, 3).write(&mut room);
+    assert_eq!(child.data(now, at(0), &room[..length]), Some((data(handle, 3), length)));
     assert_eq!(child.data(now, at(1), &room[..length]), None);
-    let length = data(handle ^ 1).write(&mut room);
+    let length = data(handle ^ 1, 3).write(&mut room);
     assert_eq!(child.data(now, at(0), &room[..length]), None);
+    let length = data(handle, 4).write(&mut room);
+    assert_eq!(child.data(now, at(0), &room[..length]), None);
+}
+
+/// Between a leave and a join soon after it the parent sends nothing: what was sent before would make that gap seem a loss.
+#[test]
+fn a_channel_that_is_joined_again_soon_has_no_packets_from_before() {
+    let mut world = World::new(13, 1, 1, Limits::default());
+    world.each_child(|child, now| child.join(now, Channel(3)));
+    world.run(Duration::from_secs(1));
+    let handle = world.parents[0].handle(0).unwrap();
+    let mut room = [0; DATA_HEAD_MAX];
+    let source = Ipv4Addr::new(192, 0, 2, 1).into();
+    let length = Data { hops: 1, channel: Channel(3), handle, source }.write(&mut room);
+    let mut comes = |world: &mut World| {
+        let now = world.now;
+        world.children[0].data(now, at(0), &room[..length]).is_some()
+    };
+    assert!(comes(&mut world));
+    world.each_child(|child, now| child.leave(now, Channel(3)));
+    world.run(Duration::from_ms(3));
+    world.each_child(|child, now| child.join(now, Channel(3)));
+    assert!(!comes(&mut world));
+    world.run(Duration::from_secs(1));
+    assert!(comes(&mut world) && world.children[0].link().unwrap().is_settled);
 }
 
 #[test]

@@ -37,6 +37,8 @@ const TIMERS_MAX: usize = 4096;
 /// The maximum number of unread completions.
 const COMPLETIONS_MAX: usize = 1024;
 
+/// The most messages of a branch's receivers that are read at once.
+const HEARD_MAX: usize = 1024;
 /// The longest message of a receiver that is read.
 const FEEDBACK_MAX: usize = 2 * MAX_REPORT + TAG_BYTES;
 
@@ -52,6 +54,8 @@ pub struct SourceHost {
     /// How late timers were since this was last asked, and how many there were.
     late: (Duration, u32),
     completions: VecDeque<(Completion, SocketAddr)>,
+    /// Messages of a branch's receivers that are not taken yet: from where, and how many bytes.
+    heard: Vec<(SocketAddr, [u8; FEEDBACK_MAX], usize)>,
     /// None for a protocol that serves any number of receivers.
     admission: Option<Admission>,
 }
@@ -88,6 +92,7 @@ impl SourceHost {
             burst: Time::ZERO,
             late: (Duration::ZERO, 0),
             completions: VecDeque::new(),
+            heard: Vec::new(),
             admission,
         })
     }
@@ -281,18 +286,27 @@ impl SourceHost {
 
     /// Reads what the receivers say to a branch.
     fn serve_branch(&mut self, is_ready: bool, supply: &mut impl Supply) -> Result<(), Error> {
-        let Some(mut branching) = self.send_path.branching.take() else { return Ok(()) };
-        branching.branch.look();
-        let mut failed = Ok(());
-        if is_ready {
-            branching.branch.read(&mut |from, message| {
-                if failed.is_ok() {
-                    failed = self.take_feedback(message, (from, Ecn::NotCapable, false), supply);
-                }
-            });
+        let Some(Branching { branch, .. }) = &mut self.send_path.branching else { return Ok(()) };
+        branch.look();
+        if !is_ready {
+            return Ok(());
         }
-        self.send_path.branching = Some(branching);
-        failed
+        // What they say may have packets sent, for which the branch must be here.
+        let mut heard = std::mem::take(&mut self.heard);
+        branch.read(&mut |from, message| {
+            let mut bytes = [0; FEEDBACK_MAX];
+            if let Some(place) = bytes.get_mut(..message.len()).filter(|_| heard.len() < HEARD_MAX) {
+                place.copy_from_slice(message);
+                heard.push((from, bytes, message.len()));
+            }
+        });
+        let mut taken = Ok(());
+        for (from, bytes, length) in heard.drain(..) {
+            let bytes = bytes.get(..length).unwrap_or_default();
+            taken = taken.and_then(|()| self.take_feedback(bytes, (from, Ecn::NotCapable, false), supply));
+        }
+        self.heard = heard;
+        taken
     }
 
     /// Takes a message of a receiver, which came from an address, with an ECN field, and perhaps truncated.

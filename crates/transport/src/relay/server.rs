@@ -253,3 +253,6 @@ impl AsFd for Server {
         self.socket.as_fd()
     }
 }
+
+#[cfg(test)]
+mod tests;

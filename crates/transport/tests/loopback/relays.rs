@@ -179,7 +179,7 @@ fn a_flood_of_hellos_from_many_addresses_harms_neither_children_nor_memory() {
             (0..200u8).filter_map(|one| UdpSocket::bind((IpAddr::from([127, 9, one, 1]), 0)).ok()).collect();
         while !flag.load(Ordering::Relaxed) {
             for socket in &sockets {
-                let cookie = (sent % 2 == 0).then_some([7; 16]);
+                let cookie = sent.is_multiple_of(2).then_some([7; 16]);
                 let hello = Message::Hello { nonce: sent, session, cookie, previous: None };
                 let length = hello.write(&mut room);
                 sent += u64::from(socket.send_to(&room[..length], to).is_ok());
