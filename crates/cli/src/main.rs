@@ -3,6 +3,7 @@
 //! Exit status 0: done. 1: failed. 2: wrong usage or input. `emulate` keeps that of the command it runs.
 
 mod agree;
+mod amt_arguments;
 mod arguments;
 mod choice;
 mod commands;
@@ -34,6 +35,7 @@ mod explain_arguments;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod finding;
+mod host_address;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]

@@ -7,6 +7,7 @@
 
 pub mod accept;
 mod address;
+pub mod amt;
 pub mod announce;
 pub mod carousel;
 pub mod catalogue;
