@@ -14,11 +14,9 @@ mod router;
 mod source;
 mod store;
 mod window;
-mod wire;
 
 pub use self::header::{Ack, Answer, Candidate, Data, Header, Nack, Report};
 pub use self::options::Options;
 pub use self::receiver::Receiver;
 pub use self::router::Router;
 pub use self::source::Source;
-pub use self::wire::{MAX_HEADER, WireError};

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod tree;
-
 use std::collections::HashMap;
 
 use layercast_core::contract::{
@@ -21,8 +19,6 @@ use layercast_delivery::packet::{MAX_HEADER, Repr, View};
 use layercast_protocols::amca;
 use layercast_protocols::registry::{Header, NAMES, Protocol};
 use layercast_testkit::{Pair, Path};
-
-use tree::{Link, Tree};
 
 /// An endpoint that receives headers as bytes if `on_wire`, else as values.
 struct Recoded<E> {
@@ -120,7 +116,7 @@ fn minute(name: &str, on_wire: bool) -> (Vec<String>, u64, u64) {
 
 #[test]
 fn every_protocol_does_the_same_with_values_and_with_bytes() {
-    // Those with routers are in the test below.
+    // The transport has no routers, so the headers of protocols with routers have no bytes.
     for name in NAMES.iter().filter(|name| !Protocol::named(name).unwrap().requirements().has_routers()) {
         let (values, heard, reports) = minute(name, false);
         assert_eq!(minute(name, true), (values, heard, reports), "{name}");
@@ -128,62 +124,6 @@ fn every_protocol_does_the_same_with_values_and_with_bytes() {
         let has_feedback = Protocol::named(name).unwrap().wire_numbers().report.is_some();
         // RLM's receivers announce nothing but their experiments: a few in a minute.
         assert_eq!(reports >= 5, has_feedback, "{name}: {reports} reports");
-    }
-}
-
-/// A session over a tree of relays: the source, a relay A, below it a relay B with two receivers and a relay C, and below C a
-/// receiver. Packets are lost on most links, in both directions.
-fn over_relays(name: &str, plain: &[usize], on_wire: bool) -> Tree {
-    let protocol = Protocol::named(name).unwrap();
-    let layers = LayerTable::doubling(Rate::from_kbps(1000.0), 1).unwrap();
-    let plan = SessionPlan { layers, packet_size: Size::from_bytes(1000) };
-    let link = |ms: u64, down, up| Link { delay: Duration::from_us(ms * 1000 + 17), loss: (down, up) };
-    let parents = [0, 1, 1, 2, 2, 3];
-    let links = [
-        link(20, 0.0, 0.0),
-        link(5, 0.01, 0.005),
-        link(9, 0.0, 0.0),
-        link(3, 0.015, 0.01),
-        link(4, 0.0, 0.0),
-        link(30, 0.02, 0.01),
-    ];
-    let mut tree = Tree::new(&protocol, &plan, (&parents, &links), plain, (PIECES, on_wire));
-    // AMCA is slow where much is lost.
-    for _ in 0..MINUTES {
-        tree.run(Duration::from_secs(60));
-        if tree.delivered().iter().all(|&count| count == PIECES) {
-            break;
-        }
-    }
-    tree
-}
-
-const PIECES: u64 = 600;
-const MINUTES: u64 = 60;
-
-/// Relays host the routers of a protocol, and packets cross between them as bytes with their payload: everything that any
-/// endpoint is given or does is as with values.
-#[test]
-fn protocols_with_routers_do_the_same_over_relays() {
-    let names = NAMES.iter().filter(|name| Protocol::named(name).unwrap().requirements().has_routers());
-    let names: Vec<&str> = names.copied().collect();
-    assert_eq!(names, ["nca", "amca"]);
-    for name in names {
-        // All relays take part; then B does not.
-        for plain in [&[][..], &[2]] {
-            let (values, bytes) = (over_relays(name, plain, false), over_relays(name, plain, true));
-            for (node, (value, byte)) in values.logs().into_iter().zip(bytes.logs()).enumerate() {
-                let differs = value.iter().zip(byte).position(|(value, byte)| value != byte);
-                assert_eq!(
-                    differs.map(|at| (&value[at], &byte[at])),
-                    None,
-                    "{name}, node {node}: what came first was different"
-                );
-                assert_eq!(value.len(), byte.len(), "{name}, node {node}");
-            }
-            assert_eq!(bytes.delivered(), [PIECES; 3], "{name}, without routers at {plain:?}");
-            assert!(bytes.repairs_of_routers() > 10, "{name}: {}", bytes.repairs_of_routers());
-        }
     }
 }
 

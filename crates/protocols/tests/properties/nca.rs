@@ -6,8 +6,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time, WireSeq};
 use layercast_protocols::nca::{
-    Ack, Answer, Candidate, Data, Header, MAX_HEADER, Nack, Options, Receiver, Report, Router, Source,
-    WireError,
+    Ack, Answer, Candidate, Data, Header, Nack, Options, Receiver, Report, Router, Source,
 };
 use layercast_testkit::{Operation, check_endpoint, check_source};
 use proptest::prelude::*;
@@ -71,49 +70,6 @@ fn operation() -> impl Strategy<Value = Operation<Header>> {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn packets_come_back_from_their_bytes(
-        header in header(), session in any::<u32>(), payload in prop::collection::vec(any::<u8>(), 0..60),
-    ) {
-        let has_data = matches!(header, Header::Data(_) | Header::Repair(_));
-        let loss = match header {
-            Header::Report(Report { worst: Some(candidate), .. }) | Header::Ack(Ack { nominee: candidate, .. }) => {
-                candidate.loss
-            }
-            _ => 0.0,
-        };
-        let mut bytes = Vec::new();
-        if !(0.0..=1.0).contains(&loss) {
-            prop_assert_eq!(header.encode(session, &[], &mut bytes), Err(WireError::Loss));
-            return Ok(());
-        }
-        if !has_data && !payload.is_empty() {
-            prop_assert_eq!(header.encode(session, &payload, &mut bytes), Err(WireError::Payload));
-        }
-        prop_assert!(bytes.is_empty());
-        let payload = if has_data { payload } else { Vec::new() };
-        header.encode(session, &payload, &mut bytes).unwrap();
-        prop_assert!(bytes.len() <= MAX_HEADER + payload.len());
-        prop_assert_eq!(Header::decode(&bytes), Ok((session, header, &payload[..])));
-        for length in 0..bytes.len() - payload.len() {
-            prop_assert!(Header::decode(&bytes[..length]).is_err());
-        }
-    }
-
-    /// Bytes are refused, or encode to the same bytes again.
-    #[test]
-    fn any_bytes_are_read_or_refused(
-        mut bytes in prop::collection::vec(any::<u8>(), 8..60), kind in 0u8..8, flags in 0u8..4,
-    ) {
-        let _ = Header::decode(&bytes);
-        bytes[..4].copy_from_slice(&[1 << 4 | kind, flags, 0, 2]);
-        if let Ok((session, header, payload)) = Header::decode(&bytes) {
-            let mut again = Vec::new();
-            header.encode(session, payload, &mut again).unwrap();
-            prop_assert_eq!(again, bytes);
-        }
-    }
 
     #[test]
     fn any_numbers_leave_the_contract_whole(operations in proptest::collection::vec(operation(), 0..200)) {
