@@ -41,6 +41,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
         seed: arguments.seed,
         reference: arguments.reference.clone(),
         skip_refused: arguments.skip_refused,
+        ..CompareRequest::default()
     };
     if arguments.against.is_empty() {
         against_its_own(arguments, &request)
