@@ -4,6 +4,7 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::option::OptionSpec;
 use layercast_core::session::Rates;
 use layercast_laboratory::lint;
+use layercast_laboratory::results::Statistic;
 use layercast_laboratory::results::report::palette;
 use layercast_laboratory::scenario::catalogue::{self, LoadError};
 use layercast_laboratory::scenario::protocols::FLOW_PROTOCOLS;
@@ -152,4 +153,10 @@ pub(crate) fn options(py: Python<'_>, name: &str) -> PyResult<Vec<OptionInfo>> {
 pub(crate) fn colours(protocols: Vec<String>) -> Vec<(String, usize)> {
     let names: Vec<&str> = protocols.iter().map(String::as_str).collect();
     palette::of_protocols(&names).into_iter().map(|(ink, round)| (format!("#{ink:06X}"), round)).collect()
+}
+
+/// Half the width of the 95 % interval of the mean of samples (Student's t); None of fewer than two.
+#[pyfunction]
+pub(crate) fn half_interval(samples: Vec<f64>) -> Option<f64> {
+    Statistic::new(samples.into_iter().map(Some)).ci95
 }

@@ -21,12 +21,9 @@ pub(crate) const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("LAY
 /// The native part of the package `layercast`.
 #[pymodule]
 mod _layercast {
-    use super::BUILD;
-    use pyo3::prelude::*;
-
     #[pymodule_export]
     use crate::catalogue::{
-        OptionInfo, ProtocolInfo, check, colours, expand, load, options, protocols, scenarios,
+        OptionInfo, ProtocolInfo, check, colours, expand, half_interval, load, options, protocols, scenarios,
     };
     #[pymodule_export]
     use crate::compared::{Compared, compare_protocols};
@@ -39,9 +36,10 @@ mod _layercast {
     #[pymodule_export]
     use crate::table::Table;
 
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-        module.add("BUILD", BUILD)
-    }
+    /// The version.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    /// What tells this build from others.
+    #[pymodule_export]
+    const BUILD: &str = crate::BUILD;
 }
