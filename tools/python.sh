@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$1 command=$(realpath "$2") skipped=${3:-}
 python=${PYTHON:-python3}
-environment=$target/python
+environment=$target/venv
 
 skip() {
   if [[ ",${LAYERCAST_REQUIRE:-}," =~ ,(python|all), ]]; then

@@ -12,7 +12,8 @@ from matplotlib.axes import Axes
 
 def save(axes: Axes, directory: Path, name: str) -> None:
     """Keeps a picture."""
-    axes.figure.savefig(directory / f"python-{name}.png", dpi=110)
+    pyplot.figure(axes.get_figure(root=True))
+    pyplot.savefig(directory / f"python-{name}.png", dpi=110)
     pyplot.close("all")
 
 

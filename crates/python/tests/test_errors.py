@@ -9,7 +9,7 @@ import pytest
 from conftest import SMALL, Command
 
 
-def test_a_wrong_file_has_line_and_nearest_name(small: str, command: Command, tmp_path: object) -> None:
+def test_a_wrong_file_has_line_and_nearest_name(small: str, command: Command) -> None:
     wrong = SMALL.replace('delay = "10 ms"', 'dealy = "10 ms"').replace('"elm"\nsource', '"emlm"\nsource')
     with open(small, "w") as file:
         file.write(wrong)
@@ -19,12 +19,12 @@ def test_a_wrong_file_has_line_and_nearest_name(small: str, command: Command, tm
         layercast.run(small)
     error = caught.value
     assert said.stderr.strip() == str(error)
-    assert [mistake.line for mistake in error.mistakes] == [
-        1 + wrong[: wrong.index(text)].count("\n") for text in ("dealy", '"emlm"')
-    ]
-    assert [mistake.nearest for mistake in error.mistakes] == ["delay", "elm"]
-    assert (error.line, error.nearest) == (error.mistakes[0].line, "delay")
-    assert error.mistakes[1].value == '"emlm"'
+    found = {mistake.nearest: mistake for mistake in error.mistakes}
+    for text, nearest in (("dealy", "delay"), ('"emlm"', "elm")):
+        assert found[nearest].line == 1 + wrong[: wrong.index(text)].count("\n")
+    assert (error.line, error.nearest) == (found["delay"].line, "delay")
+    assert found["elm"].value == '"emlm"'
+    assert all(mistake.origin == small for mistake in error.mistakes)
 
 
 def test_a_wrong_setting_has_its_column() -> None:

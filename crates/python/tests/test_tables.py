@@ -63,7 +63,7 @@ def test_claims_and_groups(result: layercast.Result) -> None:
 
 
 def test_probes() -> None:
-    probed = SMALL + '\n[probes.queue]\nsubject = "link S-R1"\nwhat = ["queue_packets"]\nevery = "1 s"\n'
+    probed = SMALL + '\n[probes.queue]\nof = "link S-R1"\nwhat = ["queue_packets"]\nevery = "1 s"\n'
     probes = layercast.run(probed, replications=1).probes.to_polars()
     assert probes.height == 20
     assert set(probes["quantity"]) == {"queue_packets"}
@@ -71,7 +71,7 @@ def test_probes() -> None:
 
 def test_what_is_shown_is_short(result: layercast.Result) -> None:
     assert "40 rows" not in repr(result.series)
-    assert repr(result.series).endswith("80 rows × 11 columns")
+    assert repr(result.series).endswith("80 rows × 12 columns, 1 not shown")
     assert len(repr(result.series).splitlines()) == 12
     assert repr(result).startswith("ELM and TCP")
     html = result._repr_html_()

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from layercast import _layercast
-from layercast.scenario import Scenario, Table
+from layercast._table import Table
+from layercast.scenario import Scenario
 
 Value: TypeAlias = Any
 """What a setting takes: a number, a bool, text such as `"5 s"`, a sequence or mapping of those, a table."""
@@ -32,6 +33,8 @@ def written(value: Value, bare: bool = True) -> str:
     """A value as it is written in TOML; text without quotes where that means the same."""
     if isinstance(value, str):
         return value if bare and _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    if hasattr(value, "tolist"):  # NumPy's numbers, which are Python's too, and arrays
+        return written(value.tolist(), bare)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -40,8 +43,6 @@ def written(value: Value, bare: bool = True) -> str:
         return written(value.to_dict())
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(key)} = {written(inner, False)}" for key, inner in value.items()) + " }"
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
-        return written(value.tolist(), bare)
     if isinstance(value, Iterable):
         return "[" + ", ".join(written(inner, False) for inner in value) + "]"
     raise TypeError(f"a setting cannot be a {type(value).__name__}")

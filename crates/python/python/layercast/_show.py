@@ -31,10 +31,15 @@ def _shown(table: Table) -> tuple[list[str], list[list[str]]]:
     return names, [[cell(columns[name][row]) for name in names] for row in range(len(head))]
 
 
+def counted(number: int, what: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _size(table: Table, names: Sequence[str]) -> str:
     rows, columns = table.shape
     more = f", {columns - len(names)} not shown" if columns > len(names) else ""
-    return f"{rows} rows × {columns} columns{more}"
+    return f"{counted(rows, 'row')} × {counted(columns, 'column')}{more}"
 
 
 def table_text(table: Table) -> str:
