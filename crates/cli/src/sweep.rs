@@ -39,7 +39,7 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
     };
     let grid = Grid::read::<Registry>(&request).map_err(failure)?;
     let found = grid.cells.iter().map(|cell| lint::before(&cell.plan, &grid.scenario_text));
-    warnings::warn(&arguments.scenario, &warnings::once(found))?;
+    warnings::warn(&arguments.scenario, &lint::once(found))?;
     prepare_for(Holds::Sweep, &arguments.out)?;
     let store = Store::open(&arguments.out, &grid).map_err(failure)?;
 
