@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -43,7 +42,7 @@ VARY = {
 CELLS = 200
 
 
-class Finished(SchedulerPlugin):  # type: ignore[misc]  # distributed has no types
+class Finished(SchedulerPlugin):
     """Counts how often the scheduler saw the result of each task."""
 
     name = "finished"
@@ -51,7 +50,7 @@ class Finished(SchedulerPlugin):  # type: ignore[misc]  # distributed has no typ
     def __init__(self) -> None:
         self.times: Counter[str] = Counter()
 
-    def transition(self, key: str, start: str, finish: str, *args: Any, **kwargs: Any) -> None:
+    def transition(self, key: Any, start: Any, finish: Any, *args: Any, **kwargs: Any) -> None:
         """Called for every change of a task's state."""
         if (start, finish) == ("processing", "memory"):
             self.times[key] += 1
@@ -132,4 +131,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
