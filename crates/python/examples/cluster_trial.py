@@ -108,8 +108,8 @@ def main() -> None:
             took = sweep(client, root / "disturbed", disturb)
             times = client.run_on_scheduler(lambda dask_scheduler: dict(dask_scheduler.plugins["finished"].times))
             twice = sum(count - 1 for count in times.values())
-            ran = [client.run(os.getpid)]
-            print(f"disturbed: {took:.1f} s; {len(times)} tasks, {twice} finished twice; workers at the end {len(ran[0])}")
+            left = len(client.run(os.getpid))
+            print(f"disturbed: {took:.1f} s; {len(times)} tasks, {twice} finished twice; {left} workers at the end")
             for name in ("alone", "three", "disturbed"):
                 found = files(root / name)
                 assert len(found) == CELLS + 4, len(found)

@@ -174,12 +174,20 @@ def fill(address: str, request: bytes) -> int:
         return 1
     of = json.loads(request)
     if of["layercast"] != _layercast.VERSION:
-        print(f"error: the command is of version {of['layercast']}, the package of {_layercast.VERSION}", file=sys.stderr)
+        versions = f"the command is of version {of['layercast']}, the package of {_layercast.VERSION}"
+        print(f"error: {versions}", file=sys.stderr)
         return 1
     try:
         grid = _layercast.Sweep(
-            of["id"], of["text"], of["overrides"], of["vary"], of["metrics"], of["directory"], of["command"],
-            of["replications"], of["seed"],
+            of["id"],
+            of["text"],
+            of["overrides"],
+            of["vary"],
+            of["metrics"],
+            of["directory"],
+            of["command"],
+            of["replications"],
+            of["seed"],
         )
         with Client(address, timeout=CONNECT_S) as client, shown(None, of["id"]) as show:
             return 130 if run_parts(grid, client, show, None) else 0
