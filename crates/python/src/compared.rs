@@ -95,7 +95,7 @@ fn run_all(
         let progress = |of_one: f64| share.set((done as f64 + of_one) / columns as f64);
         match compare::run::<Registry>(contender, jobs, &progress) {
             Err(CompareError::Run { source: RunError::Stopped, .. }) => Ok(None),
-            // Of a protocol that was stopped on its way, some replications are missing.
+            // Of a protocol that was stopped before its end, some replications are missing.
             _ if stop.is_wished() => Ok(None),
             ran => ran.map(Some),
         }

@@ -11,7 +11,7 @@ __all__ = ["BUILD", "VERSION", "Axis", "Compared", "Mistake", "OptionInfo", "Pro
 
 BUILD: Final[str]
 """
-What tells this build from others.
+What distinguishes this build from others.
 """
 
 VERSION: Final[str]

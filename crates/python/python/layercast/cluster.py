@@ -1,7 +1,7 @@
 """Sweeps on other processes and machines, by engines that exist.
 
 `layercast.sweep(..., client=client)` makes a task of each replication of each cell that is missing, and keeps the
-part that comes back as the file that the sweep itself would have written: byte for byte, whoever ran it. The client
+part that comes back as the file that the sweep itself would have written: byte for byte, wherever it ran. The client
 is a `dask.distributed.Client`, or any `concurrent.futures.Executor` (those of joblib's loky, Ray and mpi4py too).
 
 A worker with another build, or with other files of the scenario, refuses the task (`VersionError`): the task carries
