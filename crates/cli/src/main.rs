@@ -6,6 +6,7 @@ mod agree;
 mod amt_arguments;
 mod arguments;
 mod choice;
+mod cluster;
 mod commands;
 mod compare;
 mod design;

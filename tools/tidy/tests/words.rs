@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] =
-    &[("docs", 54_000), ("docs/decisions", 4_700), ("docs/protocols", 18_400), ("docs/reproduction", 8_900)];
+    &[("docs", 54_000), ("docs/decisions", 5_200), ("docs/protocols", 18_400), ("docs/reproduction", 8_900)];
 
 /// The most words in all pages.
 const WHOLE: usize = 86_000;
