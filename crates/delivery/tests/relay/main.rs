@@ -217,7 +217,7 @@ fn a_channel_that_is_joined_again_soon_has_no_packets_from_before() {
     let mut room = [0; DATA_HEAD_MAX];
     let source = Ipv4Addr::new(192, 0, 2, 1).into();
     let length = Data { hops: 1, channel: Channel(3), handle, source }.write(&mut room);
-    let mut comes = |world: &mut World| {
+    let comes = |world: &mut World| {
         let now = world.now;
         world.children[0].data(now, at(0), &room[..length]).is_some()
     };
