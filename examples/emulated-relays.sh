@@ -27,7 +27,7 @@ for site in A B C; do
       --into "$folder/$site$number" --relay-only --relay "{$site}" -q
   done
 done
-"$layercast" emulate "$here/relays.toml" --lateness "5 ms" -- \
+"$layercast" emulate "$here/emulated-relays.toml" --lateness "5 ms" -- \
   at W "$layercast" relay $group --parent "{S}" --listen 0.0.0.0:5600 -q \
   at A "$layercast" relay $group --parent "{W}" --listen 0.0.0.0:5600 -q \
   at B "$layercast" relay $group --parent "{W}" --listen 0.0.0.0:5600 -q \
