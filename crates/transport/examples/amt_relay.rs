@@ -19,9 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: amt_relay LISTEN INTERFACE PORT".into());
     };
     let (at, port): (SocketAddr, u16) = (at.parse()?, port.parse()?);
-    let any =
-        if at.is_ipv4() { Ipv4Addr::new(239, 0, 0, 0).into() } else { Ipv6Addr::from([0xff15; 8]).into() };
-    let interface = Interface::find(Some(interface), SocketAddr::new(any, port))?;
+    let (v4, v6) = (Ipv4Addr::new(239, 0, 0, 0).into(), Ipv6Addr::from([0xff15; 8]).into());
+    // The groups' IP version may be another one than the tunnel's.
+    let found = [v4, v6].map(|group| Interface::find(Some(interface), SocketAddr::new(group, port)));
+    let interface = found.into_iter().find_map(Result::ok).ok_or("no such interface")?;
     // A run must not know the secret of the one before.
     let seed = std::process::id() as u8;
     peer::run(&peer::Peer { at, interface, port }, seed, &AtomicBool::new(false));

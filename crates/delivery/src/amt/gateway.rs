@@ -6,6 +6,9 @@
 //! query interval. Each such request in a row waits twice as long.
 
 mod exchange;
+mod handshake;
+mod outcome;
+mod settings;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -15,130 +18,24 @@ use layercast_core::units::{Duration, Time};
 
 use super::Reporting;
 use super::data::{DataError, Inner};
-use super::message::{Message, ResponseMac, TunnelEndpoint};
+use super::message::Message;
 use super::query::GeneralQuery;
 use super::report::{self, Record};
 use super::secret::{Nonces, Seed};
 use super::subscriptions::{Subscription, Subscriptions};
 
 use exchange::{Exchange, Kind};
+use handshake::{Handshake, Teardowns};
+
+pub use outcome::{Arrived, GatewayCounters, Outgoing};
+pub use settings::{GatewaySettings, RelayAddress};
 
 /// The longest time between two reports of a change (RFC 3376, section 8.11: Unsolicited Report Interval).
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// The repetitions of a change until a relay has said how many.
 const ROBUSTNESS: u8 = 2;
-/// The most Teardown messages that wait for their repetition.
-const TEARDOWNS: usize = 8;
 /// The shortest query interval that is obeyed, so that no relay makes a gateway send without pause.
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);
-
-/// How a gateway finds its relay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RelayAddress {
-    /// The relay's own address and port.
-    Given(SocketAddr),
-    /// By Relay Discovery at this address, which may be anycast (section 5.2.2.1).
-    Discover(SocketAddr),
-}
-
-/// The settings of a gateway. The times are the recommendations of sections 5.2.3.4.3 and 5.2.3.5.3 by default.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GatewaySettings {
-    /// The relay.
-    pub relay: RelayAddress,
-    /// The protocol of reports.
-    pub reporting: Reporting,
-    /// The first wait for an answer.
-    pub initial_timeout: Duration,
-    /// The longest wait for an answer.
-    pub maximum_timeout: Duration,
-    /// How often a request is repeated before a relay that was discovered is given up.
-    pub request_retries: u32,
-    /// After which time without Multicast Data a request is sent early.
-    pub silence: Duration,
-}
-
-impl GatewaySettings {
-    /// The settings for a relay.
-    pub fn new(relay: RelayAddress, reporting: Reporting) -> GatewaySettings {
-        GatewaySettings {
-            relay,
-            reporting,
-            initial_timeout: Duration::from_secs(1),
-            maximum_timeout: Duration::from_secs(120),
-            request_retries: 4,
-            silence: Duration::from_secs(3),
-        }
-    }
-}
-
-/// A message to be sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
-    /// To whom.
-    pub to: SocketAddr,
-    /// The payload of UDP.
-    pub bytes: Vec<u8>,
-}
-
-/// What arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrived<'a> {
-    /// A multicast packet of a group and source that are wanted.
-    Packet(Inner<'a>),
-    /// A control message that was accepted.
-    Control,
-    /// Something that is ignored, and counted.
-    Nothing,
-}
-
-/// What became of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GatewayCounters {
-    /// Multicast packets that were passed on.
-    pub packets: u64,
-    /// Messages from an address other than the relay's.
-    pub foreign: u64,
-    /// Messages, queries and multicast packets that are malformed.
-    pub malformed: u64,
-    /// Messages that nobody waits for, with another nonce, or of a kind that gateways do not take.
-    pub unexpected: u64,
-    /// Multicast packets whose group or source is not wanted.
-    pub unwanted: u64,
-    /// Multicast packets that are fragments.
-    pub fragments: u64,
-    /// Handshakes that were completed.
-    pub handshakes: u64,
-    /// How often a relay refused: the L flag.
-    pub refusals: u64,
-    /// How often a relay was given up.
-    pub lost_relays: u64,
-    /// How often the address of this gateway, as the relay sees it, has changed.
-    pub address_changes: u64,
-}
-
-/// What a query left behind, for updates and teardowns.
-#[derive(Clone, Copy, Debug)]
-struct Handshake {
-    relay: SocketAddr,
-    nonce: u32,
-    mac: ResponseMac,
-    /// This gateway's address as the relay sees it; none without the G flag.
-    endpoint: Option<TunnelEndpoint>,
-    /// How often changes are reported.
-    robustness: u8,
-    interval: Duration,
-    /// When the next request is due.
-    refresh: Time,
-}
-
-/// A Teardown that is repeated.
-#[derive(Clone, Debug)]
-struct Teardown {
-    message: Outgoing,
-    left: u8,
-    due: Time,
-}
 
 /// A gateway of one tunnel.
 #[derive(Debug)]
@@ -157,7 +54,7 @@ pub struct Gateway {
     reported: Option<Handshake>,
     /// When changes are reported again.
     report_at: Option<Time>,
-    teardowns: VecDeque<Teardown>,
+    teardowns: Teardowns,
     /// When Multicast Data last arrived, or its absence was last acted on.
     heard: Time,
     silence: Duration,
@@ -186,7 +83,7 @@ impl Gateway {
             handshake: None,
             reported: None,
             report_at: None,
-            teardowns: VecDeque::new(),
+            teardowns: Teardowns::default(),
             heard: Time::ZERO,
             silence: settings.silence,
             is_suspect: false,
@@ -205,7 +102,7 @@ impl Gateway {
         self.handshake.is_some() && self.exchange.is_none()
     }
 
-    /// Who has not answered, and how often it was asked; none if no answer is waited for.
+    /// The address that has not answered, and how many messages it was sent; none if no answer is awaited.
     pub fn unanswered(&self) -> Option<(SocketAddr, u32)> {
         self.exchange.as_ref().map(|exchange| (exchange.to(), exchange.attempts()))
     }
@@ -243,7 +140,7 @@ impl Gateway {
         let copies = self.robustness();
         if let Some(handshake) = self.reported.take() {
             for _ in 0..copies {
-                match teardown(&handshake) {
+                match handshake.teardown() {
                     Some(message) => self.outgoing.push_back(message),
                     None => self.update(&handshake, &self.subscriptions.ends()),
                 }
@@ -266,13 +163,13 @@ impl Gateway {
         let idle = wants && self.exchange.is_none() && self.handshake.is_some();
         let refresh = self.handshake.map(|handshake| handshake.refresh).filter(|_| idle);
         let silence = idle.then(|| self.heard + self.silence);
-        let teardown = self.teardowns.iter().map(|teardown| teardown.due).min();
+        let teardown = self.teardowns.due();
         [next, refresh, silence, teardown, self.report_at].into_iter().flatten().min().unwrap_or(Time::MAX)
     }
 
     /// Does what is due.
     pub fn timer(&mut self, now: Time) {
-        self.repeat_teardowns(now);
+        self.teardowns.repeat(now, &mut self.outgoing);
         if self.report_at.is_some_and(|at| at <= now) {
             self.report(now);
         }
@@ -354,7 +251,7 @@ impl Gateway {
     }
 
     fn packet<'a>(&mut self, now: Time, from: SocketAddr, packet: &'a [u8]) -> Arrived<'a> {
-        // The relay of the last update may be an earlier one than that of the request under way.
+        // The relay of the last update may be an earlier one than that of the request that waits.
         let is_known = |address: Option<SocketAddr>| address == Some(from);
         if !is_known(self.relay) && !is_known(self.reported.map(|handshake| handshake.relay)) {
             self.counters.foreign += 1;
@@ -390,7 +287,7 @@ impl Gateway {
         let relay = SocketAddr::new(relay, from.port());
         if let Some(old) = self.reported.filter(|old| old.relay != relay) {
             // The old relay sends to this gateway until it is asked to stop (section 5.2.3.4.4).
-            self.tear_down(now, &old);
+            self.teardowns.add(now, &old, &mut self.outgoing);
             self.reported = None;
             self.handshake = None;
         }
@@ -408,7 +305,7 @@ impl Gateway {
         });
         if let Some(before) = before.filter(|_| has_moved) {
             self.counters.address_changes += 1;
-            self.tear_down(now, &before);
+            self.teardowns.add(now, &before, &mut self.outgoing);
             self.reported = None;
         }
         if is_full && (self.reported.is_none() || self.is_suspect) {
@@ -515,27 +412,6 @@ impl Gateway {
         }
     }
 
-    fn tear_down(&mut self, now: Time, handshake: &Handshake) {
-        let Some(message) = teardown(handshake) else { return };
-        self.outgoing.push_back(message.clone());
-        let left = handshake.robustness.saturating_sub(1);
-        if left > 0 && self.teardowns.len() < TEARDOWNS {
-            self.teardowns.push_back(Teardown { message, left, due: now + REPORT_INTERVAL });
-        }
-    }
-
-    fn repeat_teardowns(&mut self, now: Time) {
-        let outgoing = &mut self.outgoing;
-        self.teardowns.retain_mut(|teardown| {
-            if teardown.due <= now {
-                outgoing.push_back(teardown.message.clone());
-                teardown.left -= 1;
-                teardown.due = now + REPORT_INTERVAL;
-            }
-            teardown.left > 0
-        });
-    }
-
     fn robustness(&self) -> u8 {
         self.handshake.or(self.reported).map_or(ROBUSTNESS, |handshake| handshake.robustness)
     }
@@ -544,11 +420,4 @@ impl Gateway {
     fn random_wait(&mut self, longest: Duration) -> Duration {
         self.random.uniform_duration(longest).max(Duration::from_ms(1))
     }
-}
-
-/// The message that closes the tunnel of a handshake; none without the Gateway Address fields.
-fn teardown(handshake: &Handshake) -> Option<Outgoing> {
-    let Handshake { relay: to, nonce, mac, endpoint, .. } = *handshake;
-    let bytes = Message::Teardown { mac, nonce, gateway: endpoint? }.to_bytes();
-    Some(Outgoing { to, bytes })
 }

@@ -147,7 +147,7 @@ impl Relay {
         self.demands.pop_front()
     }
 
-    /// Whom a multicast packet is sent to.
+    /// The tunnels that a multicast packet goes to, by the addresses of their gateways.
     pub fn gateways(&self, group: IpAddr, source: IpAddr) -> Vec<SocketAddr> {
         let of = |source| self.holders.get(&Subscription { group, source }).into_iter().flatten();
         // A tunnel that wants all sources and this one gets one copy.

@@ -15,7 +15,7 @@ use layercast_delivery::amt::{PORT, Reporting};
 /// How often the source sends to each group.
 const SOURCE_EVERY: Duration = Duration::from_ms(100);
 
-/// A datagram under way.
+/// A datagram on its path.
 struct Flight {
     at: Time,
     from: SocketAddr,

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
-use super::GatewaySettings;
+use super::settings::GatewaySettings;
 use crate::amt::Reporting;
 use crate::amt::message::Message;
 
