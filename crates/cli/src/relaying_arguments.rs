@@ -62,6 +62,10 @@ pub(crate) struct Serving {
 
 /// The addresses of a host.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(all(feature = "transport", target_os = "linux")),
+    allow(dead_code, reason = "only the transport has relays")
+)]
 pub(crate) struct Hosts(pub(crate) Vec<SocketAddr>);
 
 /// A relay by name or address, with a port or with the usual one.
@@ -70,6 +74,10 @@ pub(crate) fn host(text: &str) -> Result<Hosts, String> {
 }
 
 /// All addresses of hosts, in their order.
+#[cfg_attr(
+    not(all(feature = "transport", target_os = "linux")),
+    allow(dead_code, reason = "only the transport has relays")
+)]
 pub(crate) fn addresses(hosts: &[Hosts]) -> Vec<SocketAddr> {
     hosts.iter().flat_map(|hosts| hosts.0.iter().copied()).collect()
 }
