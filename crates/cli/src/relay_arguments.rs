@@ -14,7 +14,7 @@ pub(crate) struct Relay {
     #[command(subcommand)]
     pub(crate) command: Option<RelayCommand>,
 
-    /// The sessions to serve, each by its URL or the file of `layercast send --describe`
+    /// The sessions to serve, each by its group, its URL or the file of `layercast send --describe`
     #[arg(value_name = "SESSION", required_unless_present = "allow")]
     pub(crate) sessions: Vec<String>,
 
