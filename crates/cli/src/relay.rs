@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn both_limits_on_children_are_those_of_the_arguments() {
         let line = ["relay", "239.1.2.0", "--max-children", "7", "--max-per-address", "3"];
-        let options = options(&Line::parse_from(line).relay).ok().expect("options");
+        let Ok(options) = options(&Line::parse_from(line).relay) else { panic!("the arguments are right") };
         let limits = options.serve.limits;
         assert_eq!((limits.children, limits.per_address), (7, 3));
     }
