@@ -84,7 +84,7 @@ fn request(arguments: &Agree, text: String, world: &str, replications: Option<u3
         text,
         command: repeated(command, replications, arguments.seed),
         jobs: arguments.jobs.map(|jobs| jobs as usize),
-        observation: None,
+        ..RunRequest::default()
     }
 }
 

@@ -5,8 +5,10 @@
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod active;
 mod agree;
+mod amt_arguments;
 mod arguments;
 mod choice;
+mod cluster;
 mod commands;
 mod compare;
 mod design;
@@ -36,6 +38,7 @@ mod explain_arguments;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod finding;
+mod host_address;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -57,7 +60,6 @@ mod package_arguments;
 mod progress;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
-#[cfg(test)]
 mod reference;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod relay;
@@ -145,6 +147,7 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => relay::relay(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
+        Command::Reference(arguments) => reference::reference(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

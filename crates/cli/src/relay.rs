@@ -84,8 +84,8 @@ fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
         return Err(Failure::Input(format!("error: {group} is no multicast group that a session may use")));
     }
     let allowed = Allowed { sessions, prefixes: arguments.allow.clone() };
-    let limits =
-        Limits { children: arguments.max_children, per_address: arguments.max_children, ..Limits::default() };
+    let (children, per_address) = (arguments.max_children, arguments.max_per_address);
+    let limits = Limits { children, per_address, ..Limits::default() };
     Ok(RelayOptions {
         serve: ServeOptions {
             listen: arguments.listen,
@@ -112,5 +112,26 @@ pub(crate) fn key(named: &str) -> Result<SessionKey, Failure> {
     match finding::described(std::path::Path::new(named), &[])? {
         Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
         known => Ok(SessionKey { group: known.group(), source: known.source() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        relay: Relay,
+    }
+
+    #[test]
+    fn both_limits_on_children_are_those_of_the_arguments() {
+        let line = ["relay", "239.1.2.0", "--max-children", "7", "--max-per-address", "3"];
+        let Ok(options) = options(&Line::parse_from(line).relay) else { panic!("the arguments are right") };
+        let limits = options.serve.limits;
+        assert_eq!((limits.children, limits.per_address), (7, 3));
     }
 }

@@ -1,9 +1,12 @@
 //! Arguments about relays of `layercast send` and `layercast receive`.
 
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use layercast_core::units::Duration;
+
+use crate::amt_arguments::{Amt, amt};
+use crate::host_address::addresses_of;
 
 /// The port of relays, if none is given.
 const RELAY_PORT: u16 = 5600;
@@ -22,13 +25,19 @@ pub(crate) enum Feedback {
 
 /// The relays of a receiver.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("tunnel").args(["relays", "amt"]))]
 pub(crate) struct Relays {
     /// Where no multicast comes, take packets from this relay; of several the next when one is gone
     #[arg(long = "relay", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
     pub(crate) relays: Vec<Hosts>,
 
+    /// Where no multicast comes, take packets from the AMT relay (RFC 7450) at this address [default port: 2268]; `discover` for
+    /// the nearest public one
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = amt)]
+    pub(crate) amt: Option<Amt>,
+
     /// Do not try multicast
-    #[arg(long, requires = "relays")]
+    #[arg(long, requires = "tunnel")]
     pub(crate) relay_only: bool,
 
     /// Receive a session of `layercast send --reliable`: files in order, which receivers and the sender repair
@@ -67,21 +76,22 @@ pub(crate) struct Serving {
 
 /// The addresses of a host.
 #[derive(Clone, Debug)]
+#[cfg_attr(
+    not(all(feature = "transport", target_os = "linux")),
+    allow(dead_code, reason = "only the transport has relays")
+)]
 pub(crate) struct Hosts(pub(crate) Vec<SocketAddr>);
 
-/// A host by name or address, with a port or with the usual one.
+/// A relay by name or address, with a port or with the usual one.
 pub(crate) fn host(text: &str) -> Result<Hosts, String> {
-    let with_port = text.parse::<SocketAddr>().is_ok()
-        || text
-            .rsplit_once(':')
-            .is_some_and(|(host, port)| !host.contains(':') && port.parse::<u16>().is_ok());
-    let bare = text.trim_start_matches('[').trim_end_matches(']');
-    let found = if with_port { text.to_socket_addrs() } else { (bare, RELAY_PORT).to_socket_addrs() };
-    let found: Vec<SocketAddr> = found.map_err(|error| format!("the host is not found: {error}"))?.collect();
-    if found.is_empty() { Err("the host has no address".to_owned()) } else { Ok(Hosts(found)) }
+    addresses_of(text, RELAY_PORT).map(Hosts)
 }
 
 /// All addresses of hosts, in their order.
+#[cfg_attr(
+    not(all(feature = "transport", target_os = "linux")),
+    allow(dead_code, reason = "only the transport has relays")
+)]
 pub(crate) fn addresses(hosts: &[Hosts]) -> Vec<SocketAddr> {
     hosts.iter().flat_map(|hosts| hosts.0.iter().copied()).collect()
 }

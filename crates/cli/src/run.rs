@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         command: command_line(arguments),
         jobs: arguments.jobs.map(|jobs| jobs as usize),
         observation,
+        ..RunRequest::default()
     };
     let plural = if plan.replications == 1 { "" } else { "s" };
     let progress = Progress::new(format!("{} replication{plural}", plan.replications), arguments.quiet);

@@ -8,6 +8,7 @@
 pub mod accept;
 pub mod active;
 mod address;
+pub mod amt;
 pub mod announce;
 pub mod carousel;
 pub mod catalogue;

@@ -13,6 +13,7 @@ mod running;
 mod sessions;
 mod traffic;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -80,6 +81,7 @@ pub fn run(
     let step = || {
         done.set(done.get() + 1);
         progress(f64::from(done.get()) / steps.max(1) as f64);
+        ControlFlow::Continue(())
     };
     let mut replications = Vec::new();
     for number in 1..=scenario.replications {
@@ -94,7 +96,7 @@ fn replicate(
     scenario: &Scenario,
     number: u32,
     options: &WorldOptions<'_>,
-    step: &dyn Fn(),
+    step: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Replication, WorldError> {
     let seed = outside::seed(scenario, number);
     let (network, nodes, links) = outside::network(scenario, seed)?;

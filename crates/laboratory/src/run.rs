@@ -16,10 +16,12 @@ mod observe;
 pub mod outside;
 mod probe;
 mod queue_delays;
+mod stop;
 mod values;
 mod why;
 mod world;
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -35,6 +37,7 @@ pub use build::BuildError;
 pub use growth::QueueGrew;
 pub use observe::Observation;
 use observe::Observer;
+pub use stop::Stop;
 pub use world::{OutsideFlow, Running, World, WorldFlow, WorldFlowId};
 
 /// What is run, besides the scenario itself.
@@ -50,6 +53,8 @@ pub struct RunRequest {
     pub jobs: Option<usize>,
     /// What is written while it runs; nothing if absent.
     pub observation: Option<Observation>,
+    /// A wish to stop while it runs.
+    pub stop: Stop,
 }
 
 /// What a run gave.
@@ -57,7 +62,7 @@ pub struct RunRequest {
 pub struct Outcome {
     /// What was run.
     pub experiment: Experiment,
-    /// What each replication measured, in order.
+    /// What each replication measured, in order; of a run that was stopped, those that were done.
     pub replications: Vec<Replication>,
     /// Wall-clock time, in seconds.
     pub wall_s: f64,
@@ -81,6 +86,9 @@ pub enum RunError {
     /// What advances a world from outside could not go on; the text says why.
     #[error("{0}")]
     Outside(String),
+    /// [`Stop::wish`] was called before any replication was done.
+    #[error("stopped")]
+    Stopped,
     /// Threads could not be started.
     #[error("cannot start {jobs} threads; ask for fewer with --jobs")]
     Threads {
@@ -113,13 +121,26 @@ pub fn run<F: Family>(
     let step = || {
         let done = steps_done.fetch_add(1, Ordering::Relaxed) + 1;
         progress(done as f64 / total.max(1) as f64);
+        request.stop.flow()
     };
     let replications = pool.install(|| {
         (1..=scenario.replications)
             .into_par_iter()
-            .map(|number| replicate::<F>(scenario, number, request.observation.as_ref(), &step))
+            .map(|number| {
+                if request.stop.is_wished() {
+                    return Ok(None);
+                }
+                match replicate::<F>(scenario, number, request.observation.as_ref(), &step) {
+                    Err(RunError::Stopped) => Ok(None),
+                    done => done.map(Some),
+                }
+            })
             .collect::<Result<Vec<_>, RunError>>()
     })?;
+    let replications: Vec<Replication> = replications.into_iter().flatten().collect();
+    if replications.is_empty() && request.stop.is_wished() {
+        return Err(RunError::Stopped);
+    }
     if let Some(observation) = request.observation.as_ref().filter(|observation| observation.notes) {
         observe::join_notes(&observation.directory, scenario.replications)?;
     }
@@ -136,12 +157,12 @@ static BUILT_IN: Run = run::<layercast_protocols::registry::Registry>;
 /// [`run()`] for one family.
 type Run = fn(&Scenario, &RunRequest, &(dyn Fn(f64) + Sync)) -> Result<Outcome, RunError>;
 
-/// Runs one replication, counted from 1.
+/// Runs one replication, counted from 1. `step` is called after each bin of the time series, and may stop it.
 pub(crate) fn replicate<F: Family>(
     scenario: &Scenario,
     number: u32,
     observation: Option<&Observation>,
-    step: &dyn Fn(),
+    step: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Replication, RunError> {
     let seed = draws::seed(scenario, number);
     let cpu = cpu_time::ThreadTime::now();

@@ -20,6 +20,7 @@ mod runner;
 mod store;
 mod summary;
 pub mod table;
+mod task;
 
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,7 @@ pub use part::{Measured, Part, PartWindow};
 pub use runner::{Outcome, Progress};
 pub use store::Store;
 pub use summary::{CellSummary, KeySummary, SubjectSummary, SweepSummary, WindowSummary};
+pub use task::Task;
 
 use crate::results::ResultsError;
 use crate::results::files::write_whole;

@@ -51,7 +51,7 @@ fn a_router_at_a_host_is_refused() {
     let text = built_in(NAME).replace("start = \"1 s\"", "start = \"1 s\"\nrouters = { active = [\"R1\"] }");
     let plan = read(NAME, &text, &["replications=1"]).unwrap();
     let (id, command) = (NAME.to_owned(), String::new());
-    let request = RunRequest { id, text, command, jobs: Some(1), observation: None };
+    let request = RunRequest { id, text, command, jobs: Some(1), ..RunRequest::default() };
     let error = run::run::<Registry>(&plan, &request, &|_| {}).unwrap_err();
     assert!(error.to_string().contains("no router can be at R1"), "{error}");
 }

@@ -134,6 +134,11 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// A receiver has news of its AMT relay.
+    Amt {
+        /// It.
+        news: AmtNews,
+    },
     /// Nothing more can be written to the output of a layer of a stream.
     OutputClosed {
         /// The output.
@@ -181,6 +186,19 @@ pub enum Notice {
     },
 }
 
+/// What a receiver says of its AMT relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AmtNews {
+    /// Packets come through this one.
+    Served(SocketAddr),
+    /// This one, or the address of discovery, does not answer.
+    Silent(SocketAddr),
+    /// This one takes no more tunnels.
+    Full(SocketAddr),
+    /// This one answers, and sends nothing.
+    NoData(SocketAddr),
+}
+
 impl Notice {
     /// Its name for programs, which does not change.
     pub fn name(&self) -> &'static str {
@@ -205,6 +223,7 @@ impl Notice {
             Notice::Withdrawn { .. } => "withdrawn",
             Notice::LeftOut { .. } => "left_out",
             Notice::NotAnnounced { .. } => "not_announced",
+            Notice::Amt { .. } => "amt",
             Notice::OutputClosed { .. } => "output_closed",
             Notice::Waiting { .. } => "waiting",
             Notice::Retrying { .. } => "retrying",
@@ -219,6 +238,7 @@ impl Notice {
         !matches!(
             self,
             Notice::UplinkBack { .. }
+                | Notice::Amt { news: AmtNews::Served(_) }
                 | Notice::Relay { news: News::Served(_) }
                 | Notice::NoMulticast { .. }
                 | Notice::MulticastBack { .. }
@@ -348,6 +368,21 @@ impl fmt::Display for Notice {
             Notice::NotAnnounced { reason } => {
                 write!(f, "the session is not announced: {reason}; receivers need its URL or its group")
             }
+            Notice::Amt { news: AmtNews::Served(relay) } => {
+                write!(f, "packets come through the AMT relay {relay}")
+            }
+            Notice::Amt { news: AmtNews::Silent(relay) } => write!(
+                f,
+                "no AMT relay answers at {relay}: none is there, or UDP does not pass to it and back; trying on"
+            ),
+            Notice::Amt { news: AmtNews::Full(relay) } => {
+                write!(f, "the AMT relay {relay} takes no more receivers; trying on")
+            }
+            Notice::Amt { news: AmtNews::NoData(relay) } => write!(
+                f,
+                "the AMT relay {relay} answers, but sends no packets of the session: the source is silent, or its packets do \
+                 not reach the relay"
+            ),
             Notice::OutputClosed { path, reason } => {
                 write!(f, "nothing more is written to {}: {reason}", path.display())
             }

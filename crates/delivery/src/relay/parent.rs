@@ -5,6 +5,8 @@
 //! leaves it.
 
 mod bucket;
+mod cookie;
+mod record;
 mod served;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -17,10 +19,10 @@ use super::message::{Alternatives, CHALLENGE_BYTES, MESSAGE_MAX, Message, Messag
 use super::secret::Secret;
 use super::session::{Allowed, SessionKey};
 use bucket::Bucket;
+use cookie::{child_number, is_cookie};
+pub use record::{Change, Child, Feedback, Limits, ParentCounters};
 use served::Served;
 
-/// How long a cookie is good: this, or twice this.
-const EPOCH: Duration = Duration::from_secs(30);
 /// After how many keep-alives that did not come a child is gone.
 const MISSED: u64 = 5;
 /// How often silent children are looked for.
@@ -28,118 +30,8 @@ const LOOK_EVERY: Duration = Duration::from_ms(500);
 /// The most answers that wait to be sent.
 const REPLIES_MAX: usize = 1024;
 
-/// Uses of the secret.
-const COOKIE: u8 = 1;
-const CHILD: u8 = 2;
+/// The use of the secret for numbers of sessions.
 const HANDLE: u8 = 3;
-
-/// What a relay does at most.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Children in all.
-    pub children: usize,
-    /// Children at one address, with different ports.
-    pub per_address: usize,
-    /// Sessions at a time.
-    pub sessions: usize,
-    /// Channels of all sessions that it holds itself.
-    pub channels: usize,
-    /// Challenges and other answers to strangers in a second.
-    pub answers_per_s: u32,
-    /// Messages to the source in a second that one child may pass on.
-    pub feedback_per_s: u32,
-    /// How often children ask whether the relay is there.
-    pub keep_alive: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            children: 1000,
-            per_address: 1000,
-            sessions: 64,
-            channels: 4096,
-            answers_per_s: 2000,
-            feedback_per_s: 50,
-            keep_alive: Duration::from_ms(500),
-        }
-    }
-}
-
-/// A child.
-#[derive(Clone, Debug)]
-pub struct Child {
-    /// Where it is.
-    pub address: SocketAddr,
-    /// The place of its session.
-    pub session: usize,
-    /// The channels that it holds.
-    pub held: ChannelSet,
-    /// Since when it is here.
-    pub since: Time,
-    /// Packets of data that were sent to it.
-    pub packets: u64,
-    /// Their bytes, without headers of UDP and IP.
-    pub bytes: u64,
-    /// Packets of data that were not sent, since the queue was full.
-    pub dropped: u64,
-    /// Packets of data that were sent and that it had not received when it last said how many it had: lost, or on their path.
-    pub missing: u32,
-    id: u64,
-    nonce: u64,
-    number: Option<u32>,
-    heard: Time,
-    feedback: Bucket,
-}
-
-/// The relay needs a channel, or no longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The place of the session.
-    pub session: usize,
-    /// The session.
-    pub key: SessionKey,
-    /// The channel.
-    pub channel: Channel,
-    /// Whether it is needed now.
-    pub is_join: bool,
-}
-
-/// A message of a receiver to the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Feedback<'m> {
-    /// The place of the session.
-    pub session: usize,
-    /// Where it goes.
-    pub to: SocketAddr,
-    /// The child from which it came.
-    pub from: SocketAddr,
-    /// The message.
-    pub message: &'m [u8],
-}
-
-/// What a relay has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ParentCounters {
-    /// Messages that were none.
-    pub malformed: u64,
-    /// Challenges sent.
-    pub challenges: u64,
-    /// Answers to strangers that were left out, as there were too many.
-    pub unanswered: u64,
-    /// Children that were let in.
-    pub welcomed: u64,
-    /// Children that were refused.
-    pub refused: u64,
-    /// Children that fell silent.
-    pub lost: u64,
-    /// Children whose address has changed.
-    pub moved: u64,
-    /// Messages to the source that were passed on.
-    pub feedback: u64,
-    /// Messages to the source that were left out, as a child sent too many.
-    pub feedback_dropped: u64,
-}
 
 /// A relay towards its children.
 #[derive(Debug)]
@@ -357,14 +249,15 @@ impl Parent {
         session: SessionKey,
         (cookie, previous): (Option<[u8; 16]>, Option<u64>),
     ) {
-        if !cookie.is_some_and(|cookie| self.is_cookie(now, from, nonce, &session, &cookie)) {
+        let resolved = self.allowed.resolve(session);
+        let of = (from, nonce, &resolved);
+        if !cookie.is_some_and(|cookie| is_cookie(&self.secret, now, of, &cookie)) {
             self.challenge(now, from, nonce, &session);
             return;
         }
         let before = previous.and_then(|id| self.by_id.get(&id).copied());
         let before = before.filter(|place| self.is_same(*place, nonce, &session));
-        // A hello that is repeated makes the same number.
-        let id = self.secret.number(CHILD, &[&place_bytes(from), &nonce.to_be_bytes(), &key_bytes(&session)]);
+        let id = child_number(&self.secret, from, nonce, &session);
         let place = match (before, self.by_id.get(&id).copied()) {
             (Some(place), _) => {
                 self.rebind(place, from);
@@ -578,7 +471,8 @@ impl Parent {
 
     fn challenge(&mut self, now: Time, to: SocketAddr, nonce: u64, session: &SessionKey) {
         if self.may_answer(now) {
-            let cookie = self.cookie(epoch(now), to, nonce, session);
+            let session = self.allowed.resolve(*session);
+            let cookie = cookie::cookie(&self.secret, now, to, nonce, &session);
             self.counters.challenges += 1;
             self.reply(to, &Message::Challenge { nonce, cookie });
         }
@@ -588,27 +482,6 @@ impl Parent {
         let may = self.answers.take(now);
         self.counters.unanswered += u64::from(!may);
         may
-    }
-
-    fn cookie(&self, epoch: u64, from: SocketAddr, nonce: u64, session: &SessionKey) -> [u8; 16] {
-        let session = key_bytes(&self.allowed.resolve(*session));
-        self.secret.mac(COOKIE, &[&place_bytes(from), &nonce.to_be_bytes(), &session, &epoch.to_be_bytes()])
-    }
-
-    fn is_cookie(
-        &self,
-        now: Time,
-        from: SocketAddr,
-        nonce: u64,
-        session: &SessionKey,
-        cookie: &[u8; 16],
-    ) -> bool {
-        let session = key_bytes(&self.allowed.resolve(*session));
-        let (from, nonce, epoch) = (place_bytes(from), nonce.to_be_bytes(), epoch(now));
-        [Some(epoch), epoch.checked_sub(1)]
-            .into_iter()
-            .flatten()
-            .any(|epoch| self.secret.is_mac(COOKIE, &[&from, &nonce, &session, &epoch.to_be_bytes()], cookie))
     }
 
     fn reply(&mut self, to: SocketAddr, message: &Message<'_>) {
@@ -622,31 +495,4 @@ impl Parent {
         let length = message.write(&mut room);
         self.replies.push_back((to, room, length));
     }
-}
-
-fn epoch(now: Time) -> u64 {
-    now.as_ns() / EPOCH.as_ns()
-}
-
-/// An address and port as bytes.
-fn place_bytes(address: SocketAddr) -> [u8; 18] {
-    let mut bytes = [0; 18];
-    let mapped = match address.ip() {
-        IpAddr::V4(address) => address.to_ipv6_mapped(),
-        IpAddr::V6(address) => address,
-    };
-    bytes[..16].copy_from_slice(&mapped.octets());
-    bytes[16..].copy_from_slice(&address.port().to_be_bytes());
-    bytes
-}
-
-/// A session as bytes.
-fn key_bytes(key: &SessionKey) -> [u8; 37] {
-    let mut bytes = [0; 37];
-    bytes[..18].copy_from_slice(&place_bytes(key.group));
-    if let Some(source) = key.source {
-        bytes[18] = 1;
-        bytes[19..].copy_from_slice(&place_bytes(SocketAddr::new(source, 0)));
-    }
-    bytes
 }

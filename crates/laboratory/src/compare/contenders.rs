@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::error::{CompareError, Refused};
-use crate::run;
+use crate::run::{self, Stop};
 use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors};
 
 /// What the column without the compared sessions is called.
@@ -36,6 +36,8 @@ pub struct CompareRequest {
     pub reference: Option<String>,
     /// Leave out protocols that cannot carry the scenario, instead of refusing the comparison.
     pub skip_refused: bool,
+    /// A wish to stop while the contenders run.
+    pub stop: Stop,
 }
 
 /// What is to be run.
@@ -64,6 +66,8 @@ pub struct Contender {
     pub command: String,
     /// The sessions that are compared.
     pub sessions: Vec<String>,
+    /// A wish to stop while it runs.
+    pub stop: Stop,
 }
 
 /// Reads the scenario with each protocol.
@@ -223,6 +227,7 @@ impl Reader<'_> {
             text: run::as_run(&request.text, overrides),
             command,
             sessions: self.sessions.to_vec(),
+            stop: self.request.stop.clone(),
         })
     }
 

@@ -44,6 +44,7 @@ pub fn run<F: Family>(
         command: contender.command.clone(),
         jobs,
         observation: None,
+        stop: contender.stop.clone(),
     };
     let failed = |source: RunError| CompareError::Run { protocol: contender.protocol.clone(), source };
     let outcome = run::run::<F>(&contender.plan, &request, progress).map_err(failed)?;

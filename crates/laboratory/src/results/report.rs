@@ -8,7 +8,7 @@ mod completion;
 mod distributions;
 mod dots;
 mod findings;
-pub(crate) mod palette;
+pub mod palette;
 mod probes;
 mod receivers;
 mod strands;

@@ -1,5 +1,7 @@
 //! Running a world step by step and reading its counters after each.
 
+use std::ops::ControlFlow;
+
 use layercast_core::family::Family;
 use layercast_core::units::Time;
 use layercast_simulator::tcp::TcpLimits;
@@ -81,12 +83,12 @@ fn limits<F: Family>(simulation: &Simulation<F>, flow: &WorldFlow) -> TcpLimits 
     }
 }
 
-/// Runs the world to its end and measures it. Calls `step` after each bin.
+/// Runs the world to its end and measures it. Calls `step` after each bin, which may stop it.
 pub(super) fn measure<F: Family>(
     scenario: &Scenario,
     world: &mut World<F>,
     observer: &mut Observer,
-    step: &dyn Fn(),
+    step: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Replication, RunError> {
     let bins = bin_ends(scenario);
     let edges = || scenario.windows.iter().flat_map(|window| [window.start, window.end]);
@@ -118,7 +120,9 @@ pub(super) fn measure<F: Family>(
             record_bin(world, stop, length_s, &mut received_before, &mut series);
             queue_delays.record(world, next_bin, stop.since(bin_start));
             (next_bin, bin_start) = (next_bin + 1, stop);
-            step();
+            if step().is_break() {
+                return Err(RunError::Stopped);
+            }
         }
     }
     losses.finish(world);

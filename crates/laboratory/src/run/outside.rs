@@ -1,6 +1,8 @@
 //! Worlds that something outside of the laboratory builds and advances: the parts of a scenario that they have in
 //! common with simulated ones, and the same measuring.
 
+use std::ops::ControlFlow;
+
 use layercast_core::family::Family;
 use layercast_simulator::{LinkId, Network, NodeId};
 
@@ -22,15 +24,16 @@ pub fn network(scenario: &Scenario, seed: u64) -> Result<(Network, Vec<NodeId>, 
     build::network(scenario, seed)
 }
 
-/// Runs a world to its end and measures it as a simulated one. `step` is called [`step_count`] times.
+/// Runs a world to its end and measures it as a simulated one. `step` is called [`step_count`] times,
+/// and may stop it.
 ///
 /// # Errors
-/// What [`Running::run_until`](super::Running::run_until) returns, and [`RunError::Grew`].
+/// What [`Running::run_until`](super::Running::run_until) returns, [`RunError::Grew`], and [`RunError::Stopped`].
 pub fn measured<F: Family>(
     scenario: &Scenario,
     number: u32,
     world: &mut World<F>,
-    step: &dyn Fn(),
+    step: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Replication, RunError> {
     let cpu = cpu_time::ThreadTime::now();
     let mut observer = Observer::start(scenario, world, number, None)?;

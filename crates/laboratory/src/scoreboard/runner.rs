@@ -1,5 +1,6 @@
 //! Runs what a directory does not have yet, on all cores.
 
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
 use layercast_core::family::Family;
@@ -81,6 +82,7 @@ impl<'p> Progress<'p> {
             let mut worked = worked.lock().unwrap_or_else(PoisonError::into_inner);
             *worked += weight;
             progress(*worked / total.max(1.0));
+            ControlFlow::Continue(())
         };
         run::pool(jobs)?.install(|| {
             tasks
@@ -123,7 +125,7 @@ impl<'p> Unfinished<'p> {
         &self,
         number: u32,
         store: &Store,
-        step: &dyn Fn(),
+        step: &dyn Fn() -> ControlFlow<()>,
     ) -> Result<(), ScoreboardError> {
         let replication = match run::replicate::<F>(&self.run.contender.plan, number, None, step) {
             Ok(replication) => replication,

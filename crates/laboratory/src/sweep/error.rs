@@ -80,6 +80,24 @@ pub enum SweepError {
         /// The cause.
         source: RunError,
     },
+    /// Another version of Layercast, or other files of the scenario, would run the replication.
+    #[error("cell {cell}, replication {replication}: {reason}")]
+    OtherMachine {
+        /// The number of the cell.
+        cell: usize,
+        /// The replication.
+        replication: u32,
+        /// The difference.
+        reason: String,
+    },
+    /// What was to be kept is not the replication that was asked for.
+    #[error("what came for cell {cell}, replication {replication}, is not its part")]
+    OtherPart {
+        /// The number of the cell.
+        cell: usize,
+        /// The replication.
+        replication: u32,
+    },
     /// A replication could not be run.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -8,7 +8,7 @@ use super::error::{Mistake, SweepError, SweepErrors};
 use super::metric::{self, Metric};
 use crate::results::Experiment;
 use crate::run::{self, RunRequest};
-use crate::scenario::{self, Catalogue, Scenario, ScenarioError, Subject};
+use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors, Subject};
 
 /// Each cell has files of its own, so more do not help.
 const MOST_CELLS: usize = 10_000;
@@ -57,6 +57,10 @@ pub struct Grid {
     pub scenario_hash: String,
     /// The command line that repeats the sweep.
     pub command: String,
+    /// The scenario's text as it was given.
+    pub(super) text: String,
+    /// What is changed in all cells, whether it decides numbers or not.
+    pub(super) common: Vec<String>,
 }
 
 /// One combination of values.
@@ -93,13 +97,8 @@ impl Grid {
         let common: Vec<String> = request.overrides.iter().cloned().chain(seed).collect();
         let replications = request.replications.map(|count| format!("replications={count}"));
         let deciding: Vec<String> = common.iter().filter(|set| decides(set)).cloned().collect();
-        let reader = Reader {
-            request,
-            catalogue,
-            axes: &axes,
-            common: common.into_iter().chain(replications).collect(),
-            deciding: &deciding,
-        };
+        let common: Vec<String> = common.into_iter().chain(replications).collect();
+        let reader = Reader { request, catalogue, axes: &axes, common: &common, deciding: &deciding };
         // Flags that could not be read are left out, so that the rest is still checked.
         let cells = reader.cells(count as usize, mistakes)?;
         for cell in &cells {
@@ -120,6 +119,8 @@ impl Grid {
             command: request.command.clone(),
             overrides: request.overrides.iter().filter(|set| decides(set)).cloned().collect(),
             axes,
+            text: request.text.clone(),
+            common,
         })
     }
 
@@ -156,15 +157,43 @@ fn read_axes(vary: &[String]) -> (Vec<Axis>, Vec<Mistake>) {
     (axes, mistakes)
 }
 
+/// What only this cell changes: `KEY=VALUE`.
+pub(super) fn own(axes: &[Axis], at: &[usize]) -> Vec<String> {
+    axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect()
+}
+
+/// The scenario of a cell with all that is changed in it, and what the results need to know of it: among that a
+/// digest of the text with what decides numbers.
+pub(super) fn planned(
+    id: &str,
+    text: &str,
+    all: &[String],
+    deciding: &[String],
+    command: &str,
+    catalogue: &Catalogue,
+) -> Result<(Scenario, Experiment), ScenarioErrors> {
+    let mut plan = scenario::read(id, text, all, catalogue)?;
+    // From probes a sweep reports the means over windows, for flows; links are measured without probes.
+    plan.probes.retain(|probe| matches!(probe.subject, Subject::Flow(_)));
+    let request = RunRequest {
+        id: id.to_owned(),
+        text: run::as_run(text, deciding),
+        command: command.to_owned(),
+        ..RunRequest::default()
+    };
+    // The text of all cells but for their values is the grid's; ten thousand of them are too much.
+    let experiment = Experiment { scenario_text: String::new(), ..run::experiment(&plan, &request) };
+    Ok((plan, experiment))
+}
+
 /// `KEY=VALUE, KEY=VALUE` of a cell.
 fn settings(axes: &[Axis], at: &[usize]) -> String {
-    let settings: Vec<String> = axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect();
-    settings.join(", ")
+    own(axes, at).join(", ")
 }
 
 /// Whether an override decides numbers. The number of replications does not, so a
 /// sweep may be extended.
-fn decides(set: &str) -> bool {
+pub(super) fn decides(set: &str) -> bool {
     set.split('=').next().is_none_or(|key| key.trim() != "replications")
 }
 
@@ -173,7 +202,7 @@ struct Reader<'a> {
     catalogue: &'a Catalogue,
     axes: &'a [Axis],
     /// What is changed in all cells.
-    common: Vec<String>,
+    common: &'a [String],
     /// The part of it that decides numbers.
     deciding: &'a [String],
 }
@@ -208,19 +237,11 @@ impl Reader<'_> {
 
     fn cell(&self, number: usize, at: &[usize]) -> Result<Cell, Vec<ScenarioError>> {
         let SweepRequest { id, text, command, .. } = self.request;
-        let own: Vec<String> = self.axes.iter().zip(at).map(|(axis, &index)| axis.setting(index)).collect();
-        let all = [self.common.as_slice(), &own].concat();
-        let mut plan = scenario::read(id, text, &all, self.catalogue).map_err(|errors| errors.0)?;
-        // From probes a sweep reports the means over windows, for flows; links are measured without probes.
-        plan.probes.retain(|probe| matches!(probe.subject, Subject::Flow(_)));
-        let request = RunRequest {
-            id: id.clone(),
-            text: run::as_run(text, &[self.deciding, &own].concat()),
-            command: command.clone(),
-            ..RunRequest::default()
-        };
-        // The text of all cells but for their values is the grid's; ten thousand of them are too much.
-        let experiment = Experiment { scenario_text: String::new(), ..run::experiment(&plan, &request) };
+        let own = own(self.axes, at);
+        let all = [self.common, &own].concat();
+        let deciding = [self.deciding, &own].concat();
+        let (plan, experiment) =
+            planned(id, text, &all, &deciding, command, self.catalogue).map_err(|errors| errors.0)?;
         Ok(Cell { number, at: at.to_vec(), plan, experiment })
     }
 

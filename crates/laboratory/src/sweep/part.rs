@@ -9,6 +9,7 @@ use super::grid::Cell;
 use super::probed;
 use crate::results::statistics::jain_index;
 use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, TrafficKind};
+use crate::scenario::ProbePlan;
 
 /// The version of part files that this code writes and reads: another one holds other measures.
 const SCHEMA: u32 = 3;
@@ -48,20 +49,22 @@ pub struct Measured {
 }
 
 impl Part {
-    /// The measures of a replication of a cell.
-    pub(super) fn new(cell: &Cell, replication: &Replication) -> Part {
-        let windows =
-            (0..replication.windows.len()).filter_map(|window| PartWindow::new(cell, replication, window));
+    /// The measures of a replication, with the means of what these probes of flows saw.
+    #[must_use]
+    pub fn new(experiment: &Experiment, probes: &[ProbePlan], replication: &Replication) -> Part {
+        let windows = (0..replication.windows.len())
+            .filter_map(|window| PartWindow::new(experiment, probes, replication, window));
         Part {
             schema: SCHEMA,
-            scenario_hash: cell.experiment.scenario_hash.clone(),
+            scenario_hash: experiment.scenario_hash.clone(),
             replication: replication.number,
             windows: windows.collect(),
         }
     }
 
     /// Whether it is this replication of the cell.
-    pub(super) fn fits(&self, cell: &Cell, replication: u32) -> bool {
+    #[must_use]
+    pub fn fits(&self, cell: &Cell, replication: u32) -> bool {
         let experiment = &cell.experiment;
         self.schema == SCHEMA
             && self.scenario_hash == experiment.scenario_hash
@@ -72,14 +75,18 @@ impl Part {
 }
 
 impl PartWindow {
-    fn new(cell: &Cell, replication: &Replication, number: usize) -> Option<PartWindow> {
-        let experiment = &cell.experiment;
+    fn new(
+        experiment: &Experiment,
+        probes: &[ProbePlan],
+        replication: &Replication,
+        number: usize,
+    ) -> Option<PartWindow> {
         let (window, &window_s) = replication.windows.get(number).zip(experiment.windows_s.get(number))?;
         let flows = experiment.flows.iter().zip(&window.flows);
         let links = experiment.links.iter().zip(&window.links);
         let flows = flows.enumerate().map(|(index, (info, measures))| {
             let mut values = flow(info, measures);
-            values.extend(probed::of_flow(&cell.plan.probes, &replication.probes, index, window_s));
+            values.extend(probed::of_flow(probes, &replication.probes, index, window_s));
             measured(&info.name, values)
         });
         Some(PartWindow {

@@ -9,7 +9,7 @@ use super::error::SweepError;
 use super::grid::{Cell, Grid};
 use super::part::Part;
 use super::store::Store;
-use crate::run;
+use crate::run::{self, Stop};
 
 /// The results of a sweep.
 #[derive(Debug, Clone)]
@@ -27,6 +27,7 @@ pub struct Progress<'g> {
     store: &'g Store,
     /// By cell, then by replication.
     parts: Vec<Vec<Option<Part>>>,
+    stop: Stop,
 }
 
 impl<'g> Progress<'g> {
@@ -39,13 +40,39 @@ impl<'g> Progress<'g> {
             (1..=grid.replications).map(|number| store.load(cell, number)).collect::<Result<Vec<_>, _>>()
         };
         let parts = grid.cells.iter().map(of_cell).collect::<Result<_, _>>()?;
-        Ok(Progress { grid, store, parts })
+        Ok(Progress { grid, store, parts, stop: Stop::default() })
     }
 
     /// How many replications are done.
     #[must_use]
     pub fn done(&self) -> usize {
         self.parts.iter().flatten().flatten().count()
+    }
+
+    /// Which are not: the index of the cell in the grid, and the replication's number.
+    #[must_use]
+    pub fn missing(&self) -> Vec<(usize, u32)> {
+        let cells = self.parts.iter().enumerate();
+        let of_cell = |(cell, parts): (usize, &'_ Vec<Option<Part>>)| {
+            let numbered = (1..).zip(parts).filter(|(_, part)| part.is_none());
+            numbered.map(|(number, _)| (cell, number)).collect::<Vec<_>>()
+        };
+        cells.flat_map(of_cell).collect()
+    }
+
+    /// What is done, by cell, in the order of the grid's; then by replication.
+    #[must_use]
+    pub fn into_done(self) -> Outcome<'g> {
+        let parts = self.parts.into_iter().map(|parts| parts.into_iter().flatten().collect()).collect();
+        Outcome { grid: self.grid, parts }
+    }
+
+    /// The same, with a wish to stop: [`finish`](Progress::finish) then ends with [`RunError::Stopped`].
+    ///
+    /// [`RunError::Stopped`]: crate::run::RunError::Stopped
+    #[must_use]
+    pub fn stopped_by(self, stop: &Stop) -> Progress<'g> {
+        Progress { stop: stop.clone(), ..self }
     }
 
     /// Runs the others. Each is in the store as soon as it is done. `progress` is called with the fraction
@@ -59,7 +86,7 @@ impl<'g> Progress<'g> {
         jobs: Option<usize>,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Result<Outcome<'g>, SweepError> {
-        let (grid, store, done) = (self.grid, self.store, self.done());
+        let (grid, store, done, stop) = (self.grid, self.store, self.done(), self.stop.clone());
         let mut missing: Vec<(&Cell, u32, &mut Option<Part>)> = Vec::new();
         for (cell, parts) in grid.cells.iter().zip(&mut self.parts) {
             let numbered = (1..).zip(parts).filter(|(_, part)| part.is_none());
@@ -71,18 +98,18 @@ impl<'g> Progress<'g> {
         let step = || {
             let steps = steps.fetch_add(1, Ordering::Relaxed) + 1;
             progress(steps as f64 / total.max(1) as f64);
+            stop.flow()
         };
         // One at a time: cells may differ much in what they cost.
         run::pool(jobs)?.install(|| {
             missing.into_par_iter().with_max_len(1).try_for_each(|(cell, number, part)| {
                 let replication = run::replicate::<F>(&cell.plan, number, None, &step)?;
-                let made = Part::new(cell, &replication);
+                let made = Part::new(&cell.experiment, &cell.plan.probes, &replication);
                 store.save(cell, &made)?;
                 *part = Some(made);
                 Ok::<(), SweepError>(())
             })
         })?;
-        let parts = self.parts.into_iter().map(|parts| parts.into_iter().flatten().collect()).collect();
-        Ok(Outcome { grid, parts })
+        Ok(self.into_done())
     }
 }

@@ -118,6 +118,18 @@ impl Store {
         }
     }
 
+    /// Keeps the bytes of a part that a [`Task`](super::Task) gave elsewhere.
+    ///
+    /// # Errors
+    /// They are not that replication of the cell, or cannot be written.
+    pub fn take(&self, cell: &Cell, replication: u32, bytes: &[u8]) -> Result<(), SweepError> {
+        let part = serde_json::from_slice(bytes).ok().filter(|part: &Part| part.fits(cell, replication));
+        match part {
+            Some(part) => Ok(self.save(cell, &part)?),
+            None => Err(SweepError::OtherPart { cell: cell.number, replication }),
+        }
+    }
+
     fn path(&self, cell: &Cell, replication: u32) -> PathBuf {
         self.parts.join(format!("cell-{}-replication-{replication}.json", cell.number))
     }

@@ -80,6 +80,7 @@ pub(crate) fn run_observed(
         command: String::new(),
         jobs: Some(jobs),
         observation,
+        ..RunRequest::default()
     };
     let outcome = run::run::<Registry>(&plan, &request, &|_| {}).unwrap();
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: None };

@@ -12,6 +12,7 @@ use layercast_delivery::session::{PACKET_BYTES, Session};
 
 use super::discovery::{self, Found};
 use super::{ReceiveEvent, ReceiveOptions};
+use crate::amt::{AmtRelay, AmtTunnel};
 use crate::error::Error;
 use crate::host::{
     Access, Clock, Groups, Inbox, Interface, PacketSocket, ReceiverHost, open_group, unspecified,
@@ -39,12 +40,21 @@ const SOON: StdDuration = StdDuration::from_secs(120);
 /// Which relays a receiver uses.
 #[derive(Clone, Debug, Default)]
 pub struct RelayUse {
-    /// In this order; none to use multicast alone.
+    /// In this order.
     pub relays: Vec<SocketAddr>,
+    /// An AMT relay (RFC 7450), which is used in their place.
+    pub amt: Option<AmtRelay>,
     /// By which path messages to the source go while packets come through a relay.
     pub feedback: FeedbackPath,
     /// Whether multicast is not even tried.
     pub only: bool,
+}
+
+impl RelayUse {
+    /// Whether there is none, so that packets come by multicast alone.
+    pub fn is_empty(&self) -> bool {
+        self.relays.is_empty() && self.amt.is_none()
+    }
 }
 
 /// The access of a receiver.
@@ -79,7 +89,7 @@ impl<'o> Placing<'o> {
         let found = Interface::find(options.interface.as_deref(), options.known.group());
         let native = match found {
             Ok(interface) => Some(interface),
-            Err(error) if options.relays.relays.is_empty() => return Err(error),
+            Err(error) if options.relays.is_empty() => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, "multicast is not tried");
                 None
@@ -115,7 +125,7 @@ impl<'o> Placing<'o> {
         say: &mut dyn FnMut(&ReceiveEvent<'_>),
     ) -> Result<Found, Error> {
         let options = self.options;
-        let has_relays = !options.relays.relays.is_empty();
+        let has_relays = !options.relays.is_empty();
         if let Some(interface) = self.native.clone().filter(|_| !self.is_tunnelled) {
             let access = Access::Native(Groups::new(interface, options.known.source()));
             let waited = if has_relays { patience.min(NATIVE_FOR) } else { patience };
@@ -142,6 +152,9 @@ impl<'o> Placing<'o> {
         let known = &self.options.known;
         let key = SessionKey { group: known.group(), source: known.source() };
         let relays = &self.options.relays;
+        if let Some(relay) = relays.amt {
+            return Ok(Access::Tunnel(Box::new(AmtTunnel::open(relay, known.group(), known.source())?)));
+        }
         Ok(Access::Tunnel(Box::new(RelayTunnel::open(key, &relays.relays, within, relays.feedback)?)))
     }
 
@@ -156,7 +169,7 @@ impl<'o> Placing<'o> {
         while let Some(notice) = host.take_access_notice() {
             say(&ReceiveEvent::Notice(&notice));
         }
-        if self.options.relays.relays.is_empty() {
+        if self.options.relays.is_empty() {
             return Ok(());
         }
         let group = host.session().group;

@@ -71,6 +71,15 @@ const MARKS: [&str; ROUNDS] = [
     "background: none; border: 2px solid var(--ink)",
 ];
 
+/// The colours of these protocols, in the order given, for plots outside of the report: red, green and blue on light
+/// paper in 24 bits, and how often the hue was used before, which asks for other dashes.
+#[must_use]
+pub fn of_protocols(names: &[&str]) -> Vec<(u32, usize)> {
+    let palette = Palette::of_protocols(names);
+    let looks = names.iter().map(|name| palette.look(name));
+    looks.map(|look| (HUES[look.hue % HUES.len()].light, look.round)).collect()
+}
+
 impl Ink {
     /// The colour to draw with.
     pub(crate) fn color(self) -> RGBColor {

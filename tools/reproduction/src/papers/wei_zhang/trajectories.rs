@@ -63,7 +63,7 @@ fn trajectories(name: &str, overrides: &[&str], names: &[&str]) -> Vec<TimeSerie
         text: built_in.text.to_owned(),
         command: String::new(),
         jobs: Some(1),
-        observation: None,
+        ..RunRequest::default()
     };
     let Ok(outcome) = run::run::<Registry>(&plan, &request, &|_| {}) else { return Vec::new() };
     let Some(replication) = outcome.replications.first() else { return Vec::new() };

@@ -1,0 +1,45 @@
+//! The native part of the Python package `layercast`: scenarios in, tables in Arrow's memory format out.
+//!
+//! It has no opinion of its own: what a scenario means, what is measured and every word of an error come from the
+//! laboratory. The package's Python files, in `python/layercast`, make of it what a user sees.
+
+mod catalogue;
+mod columns;
+mod compared;
+mod errors;
+mod measured;
+mod ran;
+mod swept;
+mod table;
+mod waiting;
+
+use pyo3::prelude::*;
+
+/// What distinguishes this build from others: the version, and a digest of the sources that decide results.
+pub(crate) const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("LAYERCAST_SOURCES"));
+
+/// The native part of the package `layercast`.
+#[pymodule]
+mod _layercast {
+    #[pymodule_export]
+    use crate::catalogue::{
+        OptionInfo, ProtocolInfo, check, colours, expand, half_interval, load, options, protocols, scenarios,
+    };
+    #[pymodule_export]
+    use crate::compared::{Compared, compare_protocols};
+    #[pymodule_export]
+    use crate::errors::Mistake;
+    #[pymodule_export]
+    use crate::ran::{Ran, run_scenario};
+    #[pymodule_export]
+    use crate::swept::{Axis, Sweep, Swept, run_task};
+    #[pymodule_export]
+    use crate::table::Table;
+
+    /// The version.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    /// What distinguishes this build from others.
+    #[pymodule_export]
+    const BUILD: &str = crate::BUILD;
+}
