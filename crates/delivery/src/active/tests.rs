@@ -244,6 +244,7 @@ fn files_come_in_order_over_a_tree_of_relays_that_loses_packets() {
             let mut net = Net::new(protocol, &TREE, files(&LENGTHS), loss);
             assert!(net.run(600), "{protocol} with losses of {loss}: the source is not done at {}", net.now);
             net.assert_complete(&LENGTHS);
+            println!("{protocol} {loss} {}", net.now);
         }
     }
 }

@@ -14,6 +14,7 @@ use super::channels::ChannelSet;
 use super::message::{Data, FEEDBACK_MAX, MESSAGE_MAX, Message, Reason, canonical};
 use super::secret::Secret;
 use super::session::SessionKey;
+use crate::session::MAX_CHANNELS;
 pub use link::LinkReport;
 use link::{Due, Link};
 use targets::Targets;
@@ -175,12 +176,14 @@ impl Child {
     }
 
     /// The header of a packet of data, and its length, if the packet comes from the parent, and is of this session and of a channel
-    /// that this child holds.
+    /// that this child holds, or of one that no session has: on those parents say what all children must know.
     pub fn data(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) -> Option<(Data, usize)> {
         let (data, length) = Data::read(bytes)?;
         let State::Served(link) = &mut self.state else { return None };
         let is_ours = link.data(now, canonical(from), &data);
-        let is_wanted = self.held.contains(data.channel) && !self.rejoined.contains(data.channel);
+        let is_control = data.channel.0 >= MAX_CHANNELS;
+        let is_wanted =
+            is_control || (self.held.contains(data.channel) && !self.rejoined.contains(data.channel));
         (is_ours && is_wanted).then_some((data, length))
     }
 

@@ -132,7 +132,8 @@ impl Tunnel for RelayTunnel {
             let (data, length) = child.data(now, datagram.from, bytes)?;
             *hops = data.hops;
             // A packet that was sent in a circle has been here already.
-            (data.hops < HOPS_MAX).then(|| Unwrapped {
+            let is_wanted = data.hops < HOPS_MAX && child.held().contains(data.channel);
+            is_wanted.then(|| Unwrapped {
                 channel: data.channel,
                 from: SocketAddr::new(data.source, 0),
                 bytes: length..bytes.len(),
