@@ -1,7 +1,7 @@
 # Hardships for whole programs; docs/trials.md has what they show. As root, since networks are emulated.
 # TRIALS_OPTIONS is added to the options of a trial: `layercast-trials NAME --help`.
 
-.PHONY: trials-program norm-file trials trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder trial-links trial-crowd trial-share trial-speed peers
+.PHONY: trials-program norm-file trials trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder trial-links trial-crowd trial-share trial-amca trial-speed peers
 
 TRIALS = $(TARGET)/release/layercast-trials
 TRIAL = $(TRIALS) $(1) --out $(OUT)/trials $(TRIALS_OPTIONS)
@@ -49,6 +49,9 @@ trial-crowd: trials-program ## 200 receivers, one very slow, one that comes and 
 SHARE ?=
 trial-share: trials-program ## One bottleneck of 20 Mbit/s, shared with the kernel's TCP: cubic, reno, bbr; tbf, drop-tail, CoDel, FQ-CoDel (100 minutes)
 	$(call TRIAL,share) $(SHARE)
+
+trial-amca: trials-program ## AMCA over relays that take part, in the networks of its report, against their simulation (25 minutes)
+	$(call TRIAL,amca)
 
 norm-file:
 	@if [ -f /usr/include/normApi.h ] && command -v g++ >/dev/null 2>&1; then \

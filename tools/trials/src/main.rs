@@ -5,7 +5,7 @@ fn main() -> anyhow::Result<()> {
     use clap::{Parser, Subcommand};
     use layercast_trials::peers::{self, speed};
     use layercast_trials::tcp;
-    use layercast_trials::trial::{crowd, forged, kills, links, losses, share, soak, storm};
+    use layercast_trials::trial::{amca, crowd, forged, kills, links, losses, share, soak, storm};
 
     #[derive(Parser)]
     #[command(about = "Hardships for whole programs, as root in emulated networks")]
@@ -32,6 +32,8 @@ fn main() -> anyhow::Result<()> {
         Crowd(crowd::Options),
         /// One bottleneck, shared with the kernel's TCP.
         Share(share::Options),
+        /// AMCA over relays that take part, against its simulation.
+        Amca(amca::Options),
         /// One long file to one receiver, by each tool at each rate.
         Speed(speed::Options),
         /// The same faults for other tools.
@@ -52,6 +54,7 @@ fn main() -> anyhow::Result<()> {
         Trial::Soak(options) => soak::run(&options),
         Trial::Links(options) => links::run(&options),
         Trial::Crowd(options) => crowd::run(&options),
+        Trial::Amca(options) => amca::run(&options),
         Trial::Speed(options) => speed::run(&options),
         Trial::Share(options) => share::run(&options, &std::env::current_exe()?),
         Trial::Peers(options) => peers::run(&options),

@@ -1,5 +1,6 @@
 //! The trials of our own programs: each a module with its options, run by `layercast-trials NAME`.
 
+pub mod amca;
 pub mod crowd;
 pub mod forged;
 pub mod kills;

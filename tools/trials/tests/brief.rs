@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use layercast_emulator::Error;
 use layercast_testkit::{Missing, skip};
 use layercast_trials::peers::{self, speed};
-use layercast_trials::trial::{crowd, forged, kills, links, losses, share, soak, storm};
+use layercast_trials::trial::{amca, crowd, forged, kills, links, losses, share, soak, storm};
 
 fn out() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("trials")
@@ -95,4 +95,10 @@ fn a_bottleneck_is_shared_with_the_kernels_tcp() {
     let Some(program) = program(true) else { return };
     let trials = Path::new(env!("CARGO_BIN_EXE_layercast-trials"));
     share::run(&share::Options::brief(program, out()), trials).unwrap();
+}
+
+#[test]
+fn amca_runs_over_relays_that_take_part() {
+    let Some(program) = program(true) else { return };
+    amca::run(&amca::Options::brief(program, out())).unwrap();
 }
