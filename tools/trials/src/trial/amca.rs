@@ -109,7 +109,8 @@ pub fn run(options: &Options) -> Result<()> {
 
 /// What each flow received in each window, in kbit/s: first the session's receivers, then the TCPs.
 struct Rates {
-    windows: Vec<Vec<f64>>,
+    /// None of a window that a run did not reach.
+    windows: Vec<Option<Vec<f64>>>,
     late_ms: Option<f64>,
 }
 
@@ -123,12 +124,11 @@ fn add(
 ) -> Result<()> {
     let names = scenario.flow_names();
     for (place, window) in scenario.windows.iter().enumerate() {
-        let (Some(real), Some(ideal)) = (emulated.windows.get(place), simulated.windows.get(place)) else {
-            continue;
-        };
+        let of = |rates: &Rates| rates.windows.get(place).cloned().flatten();
+        let (Some(real), Some(ideal)) = (of(emulated), of(simulated)) else { continue };
         let compared: Vec<Value> = names
             .iter()
-            .zip(real.iter().zip(ideal))
+            .zip(real.iter().zip(&ideal))
             .filter(|(_, (_, ideal))| **ideal >= LEAST_KBPS)
             .map(|(name, (real, ideal))| {
                 json!({ "flow": name.name, "relays_kbps": real.round(), "simulated_kbps": ideal.round(),
@@ -158,7 +158,7 @@ fn simulate(scenario: &Scenario) -> Result<Rates> {
                 *sum += flow.throughput_kbps / count;
             }
         }
-        sums
+        Some(sums)
     });
     Ok(Rates { windows: windows.collect(), late_ms: None })
 }
@@ -251,8 +251,8 @@ fn emulate(options: &Options, program: &Program, scenario: &Scenario) -> Result<
         ours.chain(tcps.iter().map(|&id| simulation.tcp_counters(id).received_bytes)).collect()
     };
     let last = options.seconds.map_or(Time::MAX, |seconds| Time::ZERO + Duration::from_secs_f64(seconds));
-    let windows = scenario.windows.iter().filter(|window| window.end <= last);
-    let mut moments: Vec<Time> = windows.clone().flat_map(|window| [window.start, window.end]).collect();
+    let reached = scenario.windows.iter().filter(|window| window.end <= last);
+    let mut moments: Vec<Time> = reached.flat_map(|window| [window.start, window.end]).collect();
     moments.sort_unstable();
     moments.dedup();
     let mut seen = Vec::new();
@@ -267,10 +267,10 @@ fn emulate(options: &Options, program: &Program, scenario: &Scenario) -> Result<
     }
     let at =
         |moment: Time| seen.iter().find(|(other, _)| *other == moment).map(|(_, bytes)| bytes.as_slice());
-    let windows = windows.map(|window| {
+    let windows = scenario.windows.iter().map(|window| {
         let kbps = 8e-3 / window.end.since(window.start).as_secs_f64();
-        let (before, after) = (at(window.start).unwrap_or_default(), at(window.end).unwrap_or_default());
-        before.iter().zip(after).map(|(before, after)| (after - before) as f64 * kbps).collect()
+        let (before, after) = (at(window.start)?, at(window.end)?);
+        Some(before.iter().zip(after).map(|(before, after)| (after - before) as f64 * kbps).collect())
     });
     let windows = windows.collect();
     let late = bare.emulation.lateness().deliveries.quantile(0.99);
