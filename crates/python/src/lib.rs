@@ -8,6 +8,7 @@ mod columns;
 mod compared;
 mod errors;
 mod measured;
+mod protocol;
 mod ran;
 mod swept;
 mod table;
@@ -21,17 +22,18 @@ pub(crate) const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("LAY
 /// The native part of the package `layercast`.
 #[pymodule]
 mod _layercast {
-    use super::BUILD;
-    use pyo3::prelude::*;
-
     #[pymodule_export]
     use crate::catalogue::{
-        OptionInfo, ProtocolInfo, check, colours, expand, load, options, protocols, scenarios,
+        OptionInfo, ProtocolInfo, check, colours, expand, half_interval, load, options, protocols, scenarios,
     };
     #[pymodule_export]
     use crate::compared::{Compared, compare_protocols};
     #[pymodule_export]
     use crate::errors::Mistake;
+    #[pymodule_export]
+    use crate::protocol::{
+        EndpointBase, LayerClocks, Packet, Random, check_protocol, defined, register, unregister,
+    };
     #[pymodule_export]
     use crate::ran::{Ran, run_scenario};
     #[pymodule_export]
@@ -39,9 +41,10 @@ mod _layercast {
     #[pymodule_export]
     use crate::table::Table;
 
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
-        module.add("BUILD", BUILD)
-    }
+    /// The version.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    /// What tells this build from others.
+    #[pymodule_export]
+    const BUILD: &str = crate::BUILD;
 }

@@ -57,6 +57,7 @@ impl Table {
     /// A column as a list of Python's values, `None` where unknown.
     ///
     /// Raises `KeyError` if there is no such column.
+    #[pyo3(signature = (name) -> "list[Any]")]
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         match self.batch.column_by_name(name) {
             Some(array) => values(py, array),
@@ -88,15 +89,16 @@ impl Table {
         Table::to_arrow(slf)?.call_method("to_pandas", (), Some(&options))
     }
 
-    fn __repr__<'py>(slf: &Bound<'py, Table>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("layercast._show")?.call_method1("table_text", (slf,))
+    fn __repr__(slf: &Bound<'_, Table>) -> PyResult<String> {
+        slf.py().import("layercast._show")?.call_method1("table_text", (slf,))?.extract()
     }
 
-    fn _repr_html_<'py>(slf: &Bound<'py, Table>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("layercast._show")?.call_method1("table_html", (slf,))
+    fn _repr_html_(slf: &Bound<'_, Table>) -> PyResult<String> {
+        slf.py().import("layercast._show")?.call_method1("table_html", (slf,))?.extract()
     }
 
     /// The schema for the Arrow PyCapsule interface.
+    #[pyo3(signature = () -> "object")]
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.batch.schema().as_ref())
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -104,7 +106,7 @@ impl Table {
     }
 
     /// The table for the Arrow PyCapsule interface; no other schema than its own can be requested.
-    #[pyo3(signature = (requested_schema=None))]
+    #[pyo3(signature = (requested_schema: "object | None" = None) -> "object")]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
