@@ -23,7 +23,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants python
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -76,9 +76,13 @@ instructions: toolchain ## Store instructions per hop again, after a change of s
 	$(CARGO) build --release --locked --package layercast-bench
 	$(BENCH) gate --update goldens/instructions.txt
 
+# The tests of the package compare it with the command.
+python: build ## Build the Python package as for tests and test it: pytest, mypy, stubs
+	./tools/python.sh $(TARGET) $(LAYERCAST) $(SKIPPED)
+
 # The command is built in release mode first: tests compare its results with those of a debug build.
 # A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
-unit: gate
+unit: gate python
 	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked
 	$(CARGO) test --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --locked
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \

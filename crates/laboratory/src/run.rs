@@ -126,9 +126,14 @@ pub fn run<F: Family>(
     let replications = pool.install(|| {
         (1..=scenario.replications)
             .into_par_iter()
-            .map(|number| match replicate::<F>(scenario, number, request.observation.as_ref(), &step) {
-                Err(RunError::Stopped) => Ok(None),
-                done => done.map(Some),
+            .map(|number| {
+                if request.stop.is_wished() {
+                    return Ok(None);
+                }
+                match replicate::<F>(scenario, number, request.observation.as_ref(), &step) {
+                    Err(RunError::Stopped) => Ok(None),
+                    done => done.map(Some),
+                }
             })
             .collect::<Result<Vec<_>, RunError>>()
     })?;

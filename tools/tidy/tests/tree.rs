@@ -38,6 +38,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "layercast-explorer",
         ],
     ),
+    ("layercast-python", &["layercast-core", "layercast-protocols", "layercast-laboratory"]),
     (
         "layercast-validation",
         &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-laboratory"],

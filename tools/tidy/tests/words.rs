@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] =
-    &[("docs", 71_500), ("docs/decisions", 4_900), ("docs/protocols", 25_900), ("docs/reproduction", 10_200)];
+    &[("docs", 71_500), ("docs/decisions", 5_100), ("docs/protocols", 25_900), ("docs/reproduction", 10_200)];
 
 /// The most words in all pages.
 const WHOLE: usize = 112_000;

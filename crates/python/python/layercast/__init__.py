@@ -1,0 +1,52 @@
+"""Layered multicast congestion control against TCP, simulated and measured.
+
+One function for each command of `layercast`, and results that are tables in Arrow's memory format:
+
+>>> import layercast
+>>> result = layercast.run("thesis/simulation-2", replications=3)
+>>> result.flows.to_polars()  # doctest: +SKIP
+
+A scenario is given by name (`scenarios()`), as a path, as TOML text or as a `layercast.scenario.Scenario`.
+The numbers are those of the command, digit by digit, for the same scenario, settings and seed.
+"""
+
+from layercast._api import check, compare, expand, options, protocols, run, scenarios, sweep
+from layercast._layercast import BUILD, VERSION, Mistake, OptionInfo, ProtocolInfo, Table
+from layercast.errors import (
+    LayercastError,
+    RunError,
+    ScenarioError,
+    ScenarioWarning,
+    Stopped,
+    TaskError,
+    VersionError,
+)
+from layercast.results import Comparison, Result, SweepResult
+
+__version__ = VERSION
+
+__all__ = [
+    "BUILD",
+    "Comparison",
+    "LayercastError",
+    "Mistake",
+    "OptionInfo",
+    "ProtocolInfo",
+    "Result",
+    "RunError",
+    "ScenarioError",
+    "ScenarioWarning",
+    "Stopped",
+    "SweepResult",
+    "Table",
+    "TaskError",
+    "VersionError",
+    "check",
+    "compare",
+    "expand",
+    "options",
+    "protocols",
+    "run",
+    "scenarios",
+    "sweep",
+]

@@ -1,0 +1,455 @@
+"""
+The native part of the package `layercast`.
+"""
+
+from _typeshed import Incomplete, SupportsGetItem
+from os import PathLike
+from pathlib import Path
+from types import CapsuleType
+from typing import Any, SupportsIndex, final
+
+@final
+class Axis:
+    """
+    A key of a sweep and its values.
+    """
+    @property
+    def key(self, /) -> str:
+        """
+        The key, as it was given.
+        """
+    @property
+    def numbers(self, /) -> list[float] | None:
+        """
+        The values as numbers, if all are.
+        """
+    @property
+    def unit(self, /) -> str:
+        """
+        The unit of the numbers; empty for plain ones.
+        """
+    @property
+    def values(self, /) -> list[str]:
+        """
+        The values as text.
+        """
+
+@final
+class Compared:
+    """
+    The results of a comparison.
+    """
+    def claims(self, /) -> Table:
+        """
+        A row for each contender and number of the paper.
+        """
+    def flows(self, /) -> Table:
+        """
+        A row for each contender, replication, window and flow.
+        """
+    def groups(self, /) -> Table:
+        """
+        A row for each contender, replication, window and group.
+        """
+    def links(self, /) -> Table:
+        """
+        A row for each contender, replication, window and link.
+        """
+    def series(self, /) -> Table:
+        """
+        A row for each contender, replication, flow and bin.
+        """
+    @property
+    def stopped(self, /) -> bool:
+        """
+        Whether Ctrl-C ended it before all protocols had run.
+        """
+    def summary(self, /) -> str:
+        """
+        The text of `compare.json`.
+        """
+    def text(self, /, width: SupportsIndex | None = None) -> str:
+        """
+        The command's table, so many columns wide.
+        """
+    def write(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes the files of `layercast compare --out`.
+        """
+
+@final
+class Mistake:
+    """
+    One mistake in a scenario or a setting.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def allowed(self, /) -> str | None:
+        """
+        What is allowed.
+        """
+    @property
+    def column(self, /) -> int:
+        """
+        The column in characters, from 1.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The line, from 1.
+        """
+    @property
+    def message(self, /) -> str:
+        """
+        What is wrong.
+        """
+    @property
+    def nearest(self, /) -> str | None:
+        """
+        The known name most like the one given.
+        """
+    @property
+    def origin(self, /) -> str:
+        """
+        The scenario's name or file, or the setting.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The dotted path of the key; empty if the text is not TOML.
+        """
+    @property
+    def value(self, /) -> str | None:
+        """
+        The value as it is written, if a value is wrong.
+        """
+
+@final
+class OptionInfo:
+    """
+    An option of a protocol, a TCP, a queue or traffic.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def default(self, /) -> str:
+        """
+        The default, as it would be written.
+        """
+    @property
+    def doc(self, /) -> str:
+        """
+        What it means and where it comes from.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        The key in scenarios.
+        """
+    @property
+    def profile(self, /) -> str | None:
+        """
+        The profile whose default this is, if there are several.
+        """
+    @property
+    def takes(self, /) -> str:
+        """
+        What it takes.
+        """
+
+@final
+class ProtocolInfo:
+    """
+    A multicast protocol.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def ecn(self, /) -> bool:
+        """
+        Whether congestion marks count.
+        """
+    @property
+    def layered(self, /) -> bool:
+        """
+        Whether receivers choose between layers; otherwise all have one rate.
+        """
+    @property
+    def most_receivers(self, /) -> int | None:
+        """
+        How many receivers a session may have; None for any number.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        Its name in scenarios.
+        """
+    @property
+    def reliable(self, /) -> bool:
+        """
+        Whether it delivers all data, in order.
+        """
+    @property
+    def routers(self, /) -> bool:
+        """
+        Whether routers take part.
+        """
+    @property
+    def start(self, /) -> str:
+        """
+        How the rate of a new receiver rises; empty if that is not stated.
+        """
+
+@final
+class Ran:
+    """
+    The results of a run.
+    """
+    def claims(self, /) -> Table:
+        """
+        A row for each number of the paper.
+        """
+    def flows(self, /) -> Table:
+        """
+        A row for each replication, window and flow.
+        """
+    def groups(self, /) -> Table:
+        """
+        A row for each replication, window and group.
+        """
+    def level_rates(self, /, flow: str) -> list[float]:
+        """
+        The cumulative rates of the layers of a flow's session in kbit/s, lowest first.
+        """
+    def links(self, /) -> Table:
+        """
+        A row for each replication, window and link.
+        """
+    def probes(self, /) -> Table:
+        """
+        A row for each replication, probe, quantity and sample.
+        """
+    def report(self, /) -> str:
+        """
+        The report's page.
+        """
+    def series(self, /) -> Table:
+        """
+        A row for each replication, flow and bin.
+        """
+    @property
+    def stopped(self, /) -> bool:
+        """
+        Whether Ctrl-C ended it before all replications were done.
+        """
+    def summary(self, /) -> str:
+        """
+        The text of `summary.json`.
+        """
+    def text(self, /) -> str:
+        """
+        The command's table.
+        """
+    @property
+    def warnings(self, /) -> str:
+        """
+        What makes the results doubtful, in the command's words; empty if nothing does.
+        """
+    def write(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes the files of `layercast run --out`.
+        """
+
+@final
+class Sweep:
+    """
+    A sweep that was checked, and its directory.
+    """
+    def __new__(cls, /, name: str, text: str, overrides: SupportsGetItem[int, str], vary: SupportsGetItem[int, str], metrics: SupportsGetItem[int, str], directory: str | PathLike[str], command: str, replications: SupportsIndex | None = None, seed: SupportsIndex | None = None) -> Sweep:
+        """
+        Reads and checks a sweep and opens its directory.
+        """
+    @property
+    def cells(self, /) -> int:
+        """
+        How many cells there are.
+        """
+    @property
+    def directory(self, /) -> Path:
+        """
+        Where its files are.
+        """
+    def missing(self, /) -> list[tuple[int, int]]:
+        """
+        Which replications are not done: the cell, from 0, and the replication, from 1.
+        """
+    @property
+    def replications(self, /) -> int:
+        """
+        How many replications each cell has.
+        """
+    def results(self, /) -> Swept:
+        """
+        The results of what is done.
+        """
+    def run(self, /, jobs: SupportsIndex | None = None, progress: Any | None = None) -> bool:
+        """
+        Runs what is missing on this machine. True if Ctrl-C stopped it.
+        """
+    def take(self, /, cell: SupportsIndex, replication: SupportsIndex, part: bytes) -> None:
+        """
+        Keeps what `run_task` gave.
+        """
+    def task(self, /, cell: SupportsIndex, replication: SupportsIndex) -> bytes:
+        """
+        A replication of a cell, for `run_task` in another process.
+        """
+
+@final
+class Swept:
+    """
+    The results of a sweep.
+    """
+    @property
+    def axes(self, /) -> list[Axis]:
+        """
+        The keys and their values, in the order given.
+        """
+    @property
+    def complete(self, /) -> bool:
+        """
+        Whether all replications of all cells are done.
+        """
+    def flows(self, /) -> Table:
+        """
+        A row for each cell, replication, window and flow.
+        """
+    def groups(self, /) -> Table:
+        """
+        A row for each cell, replication, window and group.
+        """
+    def links(self, /) -> Table:
+        """
+        A row for each cell, replication, window and link.
+        """
+    @property
+    def metrics(self, /) -> list[str]:
+        """
+        The names of the reported metrics.
+        """
+    def summary(self, /) -> str:
+        """
+        The text of `sweep.json`.
+        """
+    def text(self, /) -> str:
+        """
+        The command's table.
+        """
+    @property
+    def title(self, /) -> str:
+        """
+        The scenario's own name.
+        """
+    def write(self, /, path: str | PathLike[str]) -> None:
+        """
+        Writes the files of `layercast sweep --out`.
+        """
+
+@final
+class Table:
+    """
+    Columns of one length. polars, pandas, pyarrow and DuckDB take it as it is, by the Arrow PyCapsule interface.
+    """
+    def __arrow_c_schema__(self, /) -> CapsuleType:
+        """
+        The schema for the Arrow PyCapsule interface.
+        """
+    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> CapsuleType:
+        """
+        The table for the Arrow PyCapsule interface; no other schema than its own can be requested.
+        """
+    def __len__(self, /) -> int: ...
+    def __repr__(self, /) -> Any: ...
+    def _repr_html_(self, /) -> Any: ...
+    def column(self, /, name: str) -> list:
+        """
+        A column as a list of Python's values, `None` where unknown.
+
+        Raises `KeyError` if there is no such column.
+        """
+    @property
+    def columns(self, /) -> list[str]:
+        """
+        The names of the columns.
+        """
+    @property
+    def shape(self, /) -> tuple[int, int]:
+        """
+        The number of rows and of columns.
+        """
+    def slice(self, /, start: SupportsIndex, length: SupportsIndex) -> Table:
+        """
+        A part of the rows, without copying.
+        """
+    def to_arrow(self, /) -> Any:
+        """
+        As a `pyarrow.Table`, without copying.
+        """
+    def to_pandas(self, /) -> Any:
+        """
+        As a `pandas.DataFrame`; needs pyarrow. Numbers without nulls are not copied.
+        """
+    def to_polars(self, /) -> Any:
+        """
+        As a `polars.DataFrame`, without copying.
+        """
+
+def check(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:
+    """
+    Reads and checks a scenario: the command's warnings about it, empty if there are none.
+    """
+
+def colours(protocols: SupportsGetItem[int, str]) -> list[tuple[str, int]]:
+    """
+    The report's colours of protocols, in the order given: `#RRGGBB`, and how often the hue was used before.
+    """
+
+def compare(name: str, text: str, protocols: SupportsGetItem[int, str], overrides: SupportsGetItem[int, str], sessions: SupportsGetItem[int, str], with_: SupportsGetItem[int, str], command: str, replications: SupportsIndex | None = None, seed: SupportsIndex | None = None, reference: str | None = None, skip_refused: bool = False, jobs: SupportsIndex | None = None, progress: Any | None = None) -> Compared | None:
+    """
+    Runs a scenario with each of several protocols. None if it was stopped before the first was done.
+    """
+
+def expand(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:
+    """
+    A scenario as one flat text, with templates and topologies worked in.
+    """
+
+def load(name: str) -> tuple[str, str]:
+    """
+    Finds a built-in scenario by name, or else a file: its name and text.
+    """
+
+def options(name: str) -> list[OptionInfo]:
+    """
+    The options of a protocol, a TCP, a queue or a kind of traffic.
+    """
+
+def protocols() -> list[ProtocolInfo]:
+    """
+    The multicast protocols.
+    """
+
+def run(name: str, text: str, overrides: SupportsGetItem[int, str], command: str, jobs: SupportsIndex | None = None, progress: Any | None = None) -> Ran | None:
+    """
+    Runs a scenario. `command` is what the report shows as the command that repeats the run. None if it was stopped before the first replication was done.
+    """
+
+def run_task(task: bytes) -> bytes:
+    """
+    Runs a task and gives the bytes of its part.
+    """
+
+def scenarios() -> list[tuple[str, str]]:
+    """
+    The built-in scenarios: each one's name and title.
+    """
+
+def __getattr__(name: str) -> Incomplete: ...

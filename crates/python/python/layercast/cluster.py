@@ -1,0 +1,170 @@
+"""Sweeps on other processes and machines, by engines that exist.
+
+`layercast.sweep(..., client=client)` makes a task of each replication of each cell that is missing, and keeps the
+part that comes back as the file that the sweep itself would have written: byte for byte, whoever ran it. The client
+is a `dask.distributed.Client`, or any `concurrent.futures.Executor` (those of joblib's loky, Ray and mpi4py too).
+
+A worker with another build, or with other files of the scenario, refuses the task (`VersionError`): the task carries
+the version and a digest of the sources that decide results, and the digest of the scenario.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent import futures
+from typing import TYPE_CHECKING, Any
+
+from layercast import _layercast
+from layercast.errors import TaskError, VersionError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+#: How often Dask gives a task to another worker after the one that had it was lost.
+RETRIES = 3
+
+#: What a child process exits with if it has another build.
+_OTHER_BUILD = 3
+
+
+def run_task(task: bytes) -> bytes:
+    """Runs one replication in this process.
+
+    Parameters
+    ----------
+    task : bytes
+        What `Sweep.task` made.
+
+    Returns
+    -------
+    bytes
+        The part, as the sweep stores it.
+
+    Raises
+    ------
+    VersionError
+        Another build made the task, or a file that the scenario names differs here.
+    RunError
+        The replication cannot be run.
+    """
+    return _layercast.run_task(task)
+
+
+def run_task_apart(task: bytes, time_limit_s: float | None = None) -> bytes:
+    """As `run_task`, in a child process: a task that hangs or ends its process harms no other.
+
+    Parameters
+    ----------
+    task : bytes
+        What `Sweep.task` made.
+    time_limit_s : float, optional
+        After so many seconds the child is killed.
+
+    Raises
+    ------
+    TaskError
+        It took too long, or the child was killed.
+    """
+    command = [sys.executable, "-m", "layercast.cluster", "--task"]
+    try:
+        done = subprocess.run(command, input=task, capture_output=True, timeout=time_limit_s, check=False)
+    except subprocess.TimeoutExpired:
+        raise TaskError(f"a replication took more than {time_limit_s:g} s") from None
+    if done.returncode == 0:
+        return done.stdout
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode == _OTHER_BUILD:
+        raise VersionError(said)
+    raise TaskError(said or f"the process of a replication ended with status {done.returncode}")
+
+
+Submit = Callable[[bytes, str], Any]
+
+
+def _engine(
+    client: Client | futures.Executor, time_limit_s: float | None
+) -> tuple[Submit, Callable[[Iterable[Any]], Iterator[Any]]]:
+    """How a task is submitted under a name, and how futures are awaited in the order of their completion."""
+    if isinstance(client, futures.Executor):
+        if time_limit_s is None:
+            return lambda task, _: client.submit(run_task, task), futures.as_completed
+        return lambda task, _: client.submit(run_task_apart, task, time_limit_s), futures.as_completed
+    try:
+        import distributed
+    except ImportError:
+        raise TypeError("the client is neither an executor nor one of dask.distributed") from None
+    if not isinstance(client, distributed.Client):
+        raise TypeError("the client is neither an executor nor one of dask.distributed")
+
+    def submit(task: bytes, name: str) -> Any:
+        return client.submit(run_task_apart, task, time_limit_s, key=name, retries=0, pure=False)
+
+    return submit, distributed.as_completed
+
+
+def run_parts(
+    grid: _layercast.Sweep,
+    client: Client | futures.Executor,
+    show: Callable[[float], object] | None,
+    time_limit_s: float | None,
+) -> bool:
+    """Runs what a sweep lacks, and keeps each part as soon as it comes.
+
+    Returns
+    -------
+    bool
+        Whether Ctrl-C ended it.
+
+    Raises
+    ------
+    VersionError, RunError
+        Of the first task that fails; those that have not begun are cancelled then, and what came is kept.
+    """
+    submit, completed = _engine(client, time_limit_s)
+    missing = grid.missing()
+    waiting: dict[Any, tuple[int, int]] = {}
+    try:
+        for cell, replication in missing:
+            task = grid.task(cell, replication)
+            waiting[submit(task, _name(task, cell, replication))] = (cell, replication)
+        for future in completed(list(waiting)):
+            cell, replication = waiting.pop(future)
+            grid.take(cell, replication, future.result())
+            if show is not None:
+                show(1 - len(waiting) / len(missing))
+    except KeyboardInterrupt:
+        return True
+    finally:
+        for future in waiting:
+            future.cancel()
+    return False
+
+
+def _name(task: bytes, cell: int, replication: int) -> str:
+    """What the dashboard calls a task. The digest of the task keeps those of different sweeps apart."""
+    from hashlib import sha256
+
+    return f"layercast-{sha256(task).hexdigest()[:12]}-cell-{cell + 1}-replication-{replication}"
+
+
+def main(arguments: list[str]) -> int:
+    """The child process: a task comes in, a part goes out."""
+    if arguments != ["--task"]:
+        print("usage: python -m layercast.cluster --task < TASK > PART", file=sys.stderr)
+        return 2
+    try:
+        part = run_task(sys.stdin.buffer.read())
+    except VersionError as error:
+        print(error, file=sys.stderr)
+        return _OTHER_BUILD
+    except Exception as error:  # noqa: BLE001 - whatever it was, the parent gets its words
+        print(error, file=sys.stderr)
+        return 1
+    sys.stdout.buffer.write(part)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""What can go wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from layercast._layercast import Mistake
+    from layercast.results import Comparison, Result, SweepResult
+
+
+class LayercastError(Exception):
+    """Any error of this package."""
+
+
+class ScenarioError(LayercastError, ValueError):
+    """A scenario or a setting is wrong; the text is the command's.
+
+    Attributes
+    ----------
+    mistakes : tuple of Mistake
+        All mistakes at once, each with line, column, what is allowed and the nearest known name; empty if the
+        error has no place, such as the name of a scenario that does not exist.
+    """
+
+    def __init__(self, text: str, mistakes: tuple[Mistake, ...] = ()) -> None:
+        super().__init__(text)
+        self.mistakes = mistakes
+
+    @property
+    def line(self) -> int | None:
+        """The line of the first mistake, from 1."""
+        return self.mistakes[0].line if self.mistakes else None
+
+    @property
+    def column(self) -> int | None:
+        """The column of the first mistake in characters, from 1."""
+        return self.mistakes[0].column if self.mistakes else None
+
+    @property
+    def nearest(self) -> str | None:
+        """The known name most like the first wrong one."""
+        return self.mistakes[0].nearest if self.mistakes else None
+
+
+class RunError(LayercastError, RuntimeError):
+    """A run failed, or its results could not be written."""
+
+
+class VersionError(LayercastError):
+    """A task of a sweep came to a process with another build, or with other files of the scenario."""
+
+
+class TaskError(RunError):
+    """A task of a sweep failed on a cluster, or took too long, as often as it may."""
+
+
+class ScenarioWarning(UserWarning):
+    """Something makes the results of a scenario doubtful."""
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C stopped a run, a sweep or a comparison.
+
+    Attributes
+    ----------
+    result : Result, SweepResult, Comparison or None
+        What was done: the finished replications of a run, the finished parts of a sweep, the protocols of a
+        comparison that had run to their end; None if nothing was.
+    """
+
+    def __init__(self, result: Result | SweepResult | Comparison | None) -> None:
+        super().__init__("stopped; what was done is in the attribute `result`")
+        self.result = result

@@ -1,0 +1,331 @@
+"""Plots of results by matplotlib, in the report's colours.
+
+Each method draws into the axes it is given, or into new ones, and returns them, so that titles, limits and styles
+are yours to change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from layercast import _layercast
+from layercast._layercast import Axis, Table
+
+if TYPE_CHECKING:
+    from layercast.results import Result, SweepResult
+
+#: The report's dashes of a hue that is used again.
+_DASHES: tuple[Any, ...] = ("-", (0, (7, 2)), (0, (1, 2)), (0, (6, 2, 1, 2)))
+
+#: How metrics are called along an axis.
+_TITLES = {
+    "throughput_kbps": "Throughput (kbit/s)",
+    "loss_rate": "Loss rate",
+    "mean_level": "Mean level",
+    "level_changes": "Level changes",
+    "jain_index": "Jain index",
+    "utilisation": "Utilisation",
+}
+
+
+def _title(metric: str) -> str:
+    return _TITLES.get(metric, metric.replace("_", " "))
+
+
+def _axes(axes: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
+    if axes is None:
+        _, axes = pyplot.subplots(figsize=(width, height), layout="constrained")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(True, color="#E6E8EC", linewidth=0.8)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def _looks(protocols: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Colour and dashes of each protocol, as the report has them."""
+    names = list(dict.fromkeys(protocols))
+    return {
+        name: {"color": ink, "linestyle": _DASHES[used % len(_DASHES)]}
+        for name, (ink, used) in zip(names, _layercast.colours(names))
+    }
+
+
+def _interval(samples: NDArray[np.float64]) -> float:
+    """Half the width of the 95 % interval of a mean (Student's t), as the command has it; zero of one sample."""
+    return _layercast.half_interval(samples[~np.isnan(samples)].tolist()) or 0.0
+
+
+def _numbers(table: Table, name: str) -> NDArray[np.float64]:
+    return np.array(table.column(name), dtype=np.float64)
+
+
+def _texts(table: Table, name: str) -> NDArray[np.str_]:
+    return np.array(table.column(name), dtype=np.str_)
+
+
+def _distinct(values: NDArray[np.str_]) -> list[str]:
+    return list(dict.fromkeys(values.tolist()))
+
+
+class ResultPlots:
+    """Plots of a run: `result.plot`."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    def _series(
+        self, quantity: str, flows: Sequence[str] | None, node: str | None, replication: int | None
+    ) -> tuple[NDArray[np.float64], list[tuple[str, str, NDArray[np.float64]]]]:
+        """Time, and of each chosen flow its name, its protocol and its values: a row for each replication."""
+        series = self._result.series
+        names, protocols = _texts(series, "flow"), _texts(series, "protocol")
+        nodes, numbers = _texts(series, "node"), _numbers(series, "replication")
+        times, values = _numbers(series, "time_s"), _numbers(series, quantity)
+        chosen = []
+        time: NDArray[np.float64] = np.array([])
+        for name in _distinct(names) if flows is None else flows:
+            rows = names == name
+            if not rows.any():
+                raise KeyError(f"there is no flow {name!r}")
+            if node is not None and nodes[rows][0] != node:
+                continue
+            if replication is not None:
+                rows &= numbers == replication
+            time = np.unique(times[rows])
+            of_flow = values[rows].reshape(-1, time.size)
+            if not np.isnan(of_flow).all():
+                chosen.append((name, str(protocols[rows][0]), of_flow))
+        return time, chosen
+
+    def throughput(
+        self,
+        flows: Sequence[str] | None = None,
+        *,
+        node: str | None = None,
+        smooth_s: float = 5.0,
+        replication: int | None = None,
+        axes: Axes | None = None,
+    ) -> Axes:
+        """Throughput over time.
+
+        Parameters
+        ----------
+        flows : sequence of str, optional
+            The flows; all by default.
+        node : str, optional
+            Only flows that are measured at this node.
+        smooth_s : float
+            Over how many seconds a moving mean is taken; 0 for none.
+        replication : int, optional
+            Only this one. By default the mean over all, with its 95 % interval as a band.
+        axes : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Time in seconds, throughput in kbit/s.
+        """
+        axes = _axes(axes)
+        time, chosen = self._series("throughput_kbps", flows, node, replication)
+        looks = _looks(protocol for _, protocol, _ in chosen)
+        width = max(1, round(smooth_s / float(time[0]))) if time.size and smooth_s > 0 else 1
+        for name, protocol, values in chosen:
+            smooth = np.array([_moving_mean(row, width) for row in values])
+            known = ~np.isnan(smooth).all(axis=0)
+            mean = np.full(time.size, np.nan)
+            mean[known] = np.nanmean(smooth[:, known], axis=0)
+            axes.plot(time, mean, label=name, linewidth=1.6, **looks[protocol])
+            half = np.array([_interval(column) for column in smooth.T])
+            if half.any():
+                axes.fill_between(time, mean - half, mean + half, color=looks[protocol]["color"], alpha=0.18, linewidth=0)
+        axes.set(xlabel="Time (s)", ylabel=_title("throughput_kbps"), ylim=(0, None), xlim=(0, time[-1] if time.size else 1))
+        axes.legend(frameon=False, fontsize="small")
+        return axes
+
+    def levels(
+        self,
+        flows: Sequence[str] | None = None,
+        *,
+        node: str | None = None,
+        replication: int = 1,
+        axes: Axes | None = None,
+    ) -> Axes:
+        """The level of each receiver over time, in one replication.
+
+        Parameters
+        ----------
+        flows, node, axes
+            As for `throughput`; flows without levels are left out.
+        replication : int
+            Which one.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Time in seconds, level with its cumulative rate where all flows have the same layers; -1 is no layer.
+        """
+        axes = _axes(axes)
+        time, chosen = self._series("level", flows, node, replication)
+        looks = _looks(protocol for _, protocol, _ in chosen)
+        for name, protocol, values in chosen:
+            axes.step(time, values[0], where="pre", label=name, linewidth=1.4, **looks[protocol])
+        ladders = {tuple(self._result.level_rates(name)) for name, _, _ in chosen}
+        top = max((np.nanmax(values) for _, _, values in chosen), default=0)
+        ticks = range(-1, int(top) + 1)
+        axes.set_yticks(list(ticks))
+        if len(ladders) == 1 and (rates := ladders.pop()):
+            labels = ["none" if level < 0 else f"{level} ({rates[level]:.0f} kbit/s)" for level in ticks]
+            axes.set_yticklabels(labels)
+        axes.set(xlabel="Time (s)", ylabel="Level", xlim=(0, time[-1] if time.size else 1))
+        axes.legend(frameon=False, fontsize="small")
+        return axes
+
+    def fairness(self, groups: Sequence[str] | None = None, *, window: int = 1, axes: Axes | None = None) -> Axes:
+        """The Jain index of each group: a dot for each replication, the mean with its 95 % interval.
+
+        Parameters
+        ----------
+        groups : sequence of str, optional
+            The groups; all by default.
+        window : int
+            The measurement window, from 1.
+        axes : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        table = self._result.groups
+        names, index = _texts(table, "group"), _numbers(table, "jain_index")
+        in_window = _numbers(table, "window") == window
+        shown = _distinct(names) if groups is None else list(groups)
+        axes = _axes(axes, height=0.9 + 0.32 * max(len(shown), 2))
+        for row, name in enumerate(shown):
+            samples = index[(names == name) & in_window]
+            if not samples.size:
+                raise KeyError(f"there is no group {name!r} in window {window}")
+            axes.plot(samples, np.full(samples.size, row), "o", color="#0072B2", alpha=0.25, markersize=4, markeredgewidth=0)
+            axes.errorbar(
+                np.nanmean(samples), row, xerr=_interval(samples), fmt="o", color="#0072B2", markersize=6, capsize=3
+            )
+        axes.set_yticks(range(len(shown)), shown)
+        axes.invert_yaxis()
+        axes.grid(False, axis="y")
+        axes.set(xlabel=_title("jain_index"), xlim=(None, 1.005))
+        return axes
+
+
+def _moving_mean(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """The mean of the last `width` values that are known."""
+    known = ~np.isnan(values)
+    total = np.cumsum(np.where(known, values, 0.0))
+    count = np.cumsum(known)
+    total[width:] -= total[:-width].copy()
+    count[width:] -= count[:-width].copy()
+    return np.where(known, total / np.maximum(count, 1), np.nan)
+
+
+class SweepPlots:
+    """Plots of a sweep: `result.plot`."""
+
+    def __init__(self, result: SweepResult) -> None:
+        self._result = result
+
+    def _table(self, subject: str) -> tuple[Table, NDArray[np.bool_]]:
+        """The table that has a flow, group or link, and its rows in the first window."""
+        tables = {"flow": self._result.flows, "group": self._result.groups, "link": self._result.links}
+        for kind, table in tables.items():
+            rows = _texts(table, kind) == subject
+            if rows.any():
+                return table, rows & (_numbers(table, "window") == 1)
+        known = [name for kind, table in tables.items() for name in _distinct(_texts(table, kind))]
+        raise KeyError(f"there is no flow, group or link {subject!r}; there are {', '.join(known)}")
+
+    def _cells(self, metric: str, subject: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of each cell the mean of a metric, and half the width of its interval, in the order of the grid."""
+        table, rows = self._table(subject)
+        if metric not in table.columns:
+            raise KeyError(f"there is no metric {metric!r}; there are {', '.join(table.columns)}")
+        cells, values = _numbers(table, "cell")[rows], _numbers(table, metric)[rows]
+        count = math.prod(len(axis.values) for axis in self._result.axes)
+        means, halves = np.full(count, np.nan), np.zeros(count)
+        for cell in range(count):
+            samples = values[cells == cell + 1]
+            if samples.size and not np.isnan(samples).all():
+                means[cell], halves[cell] = np.nanmean(samples), _interval(samples)
+        return means, halves
+
+    def sweep_map(self, metric: str, subject: str, *, axes: Axes | None = None, cmap: str = "viridis") -> Axes:
+        """A metric over the grid: a heat map of two keys, or a curve of one with its 95 % interval.
+
+        Parameters
+        ----------
+        metric : str
+            A column of the result's tables, such as `throughput_kbps`.
+        subject : str
+            The flow, group or link, such as `elm@R1`.
+        axes : matplotlib.axes.Axes, optional
+            Where to draw.
+        cmap : str
+            Matplotlib's colour map for heat maps.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        KeyError
+            There is no such metric or subject.
+        ValueError
+            The sweep varies more than two keys, or none.
+        """
+        keys = self._result.axes
+        if len(keys) not in (1, 2):
+            raise ValueError(f"a map has one or two keys, and this sweep has {len(keys)}")
+        means, halves = self._cells(metric, subject)
+        axes = _axes(axes)
+        axes.set_title(subject, fontsize="medium", loc="left")
+        if len(keys) == 1:
+            return _curve(axes, keys[0], means, halves, _title(metric))
+        rows, columns = keys
+        axes.grid(False)
+        shaped = means.reshape(len(rows.values), len(columns.values))
+        image = axes.imshow(shaped, cmap=cmap, aspect="auto", origin="lower")
+        axes.set_xticks(range(len(columns.values)), columns.values)
+        axes.set_yticks(range(len(rows.values)), rows.values)
+        axes.set(xlabel=columns.key, ylabel=rows.key)
+        bar = axes.figure.colorbar(image, ax=axes)
+        bar.set_label(_title(metric))
+        if shaped.size <= 100:
+            middle = (np.nanmin(shaped) + np.nanmax(shaped)) / 2
+            for (row, column), value in np.ndenumerate(shaped):
+                colour = "white" if value < middle else "black"
+                text = "–" if np.isnan(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+                axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
+        return axes
+
+
+def _curve(
+    axes: Axes, key: Axis, means: NDArray[np.float64], halves: NDArray[np.float64], title: str
+) -> Axes:
+    """A curve over the values of one key: numbers where they stand, names side by side."""
+    style: dict[str, Any] = {"color": "#0072B2", "marker": "o", "capsize": 3, "markersize": 5}
+    if key.numbers is None:
+        axes.errorbar(range(len(means)), means, yerr=halves, **{**style, "linestyle": "none"})
+        axes.set_xticks(range(len(means)), key.values)
+        axes.set_xlabel(key.key)
+    else:
+        axes.errorbar(key.numbers, means, yerr=halves, **style)
+        axes.set_xlabel(f"{key.key} ({key.unit})" if key.unit else key.key)
+    axes.set(ylabel=title, ylim=(0, None))
+    return axes

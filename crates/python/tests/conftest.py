@@ -1,0 +1,70 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+matplotlib.use("agg")
+
+#: A short scenario: ELM and TCP behind one link.
+SMALL = """
+name = "ELM and TCP"
+duration = "20 s"
+replications = 3
+windows = [["5 s", "end"], ["0 s", "10 s"]]
+
+[defaults.link]
+rate = "2 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop-tail", limit = "30 packets" }
+
+[links]
+S-R1 = {}
+
+[sessions.elm]
+protocol = "elm"
+source = "S"
+receivers = "R1"
+layers = { scheme = "doubling", base = "128 kbit/s", count = 5 }
+
+[flows.tcp]
+protocol = "tcp-sack"
+from = "S"
+to = "R1"
+
+[groups]
+both = ["elm@R1", "tcp@R1"]
+
+[paper."elm@R1"]
+throughput_kbps = "about 900"
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> str:
+    """The short scenario as a file."""
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return str(path)
+
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def command() -> Command:
+    """The command `layercast`, of the environment variable LAYERCAST."""
+    program = os.environ.get("LAYERCAST")
+    if program is None:
+        pytest.skip("LAYERCAST does not name the command")
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+
+    return call

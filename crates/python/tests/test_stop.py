@@ -1,0 +1,94 @@
+"""Long runs leave the interpreter free, show progress, and stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from pathlib import Path
+
+import layercast
+import pytest
+from conftest import SMALL
+
+#: So many replications that none of these tests could wait for their end.
+MANY = 100_000
+
+
+def interrupt_after(seconds: float) -> None:
+    threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
+
+
+def test_ctrl_c_keeps_the_replications_that_were_done() -> None:
+    interrupt_after(2)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        layercast.run(SMALL, replications=MANY)
+    assert time.monotonic() - begun < 10
+    assert isinstance(caught.value, layercast.Stopped)
+    result = caught.value.result
+    assert isinstance(result, layercast.Result) and result.stopped
+    done = result.summary["replications"]
+    assert 0 < done < MANY
+    assert len(result.groups) == 2 * done
+    # What was done is what it would have been.
+    whole = layercast.run(SMALL, replications=2).flows.to_polars()
+    mine = result.flows.to_polars()
+    first = mine.filter(mine["replication"] <= 2)
+    if first.height == whole.height:
+        assert first.equals(whole)
+
+
+def test_ctrl_c_keeps_the_parts_of_a_sweep(tmp_path: Path) -> None:
+    vary = {"link.S-R1.loss": [0.01, 0.02]}
+    interrupt_after(2)
+    with pytest.raises(layercast.Stopped) as caught:
+        layercast.sweep(SMALL, vary, replications=400, out=tmp_path)
+    partial = caught.value.result
+    assert isinstance(partial, layercast.SweepResult) and not partial.complete
+    parts = {path: path.stat().st_mtime_ns for path in (tmp_path / "parts").glob("cell-*.json")}
+    assert 0 < len(parts) < 800
+    assert len(partial.groups) == 2 * len(parts)
+    with pytest.raises(ValueError, match="not complete"):
+        partial.text()
+    # It goes on from there: what was done of two replications is not run again.
+    whole = layercast.sweep(SMALL, vary, replications=2, out=tmp_path)
+    assert whole.complete
+    assert all(path.stat().st_mtime_ns == written for path, written in parts.items())
+
+
+def test_what_progress_raises_stops_the_run() -> None:
+    def refuse(share: float) -> None:
+        raise RuntimeError(f"enough at {share}")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        layercast.run(SMALL, replications=MANY, progress=refuse)
+
+
+def test_progress_rises_to_one() -> None:
+    shares: list[float] = []
+    layercast.run(SMALL, replications=20, progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    shares.clear()
+    layercast.compare(SMALL, ["elm", "rlc"], replications=3, progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0
+
+
+def test_other_threads_run_meanwhile() -> None:
+    counted, done = 0, threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    begun = time.monotonic()
+    layercast.run(SMALL, replications=30, jobs=1)
+    took = time.monotonic() - begun
+    done.set()
+    thread.join()
+    # A thread that had to wait for the run would have counted to one or two.
+    assert counted > 20 * took
