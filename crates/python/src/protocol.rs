@@ -11,6 +11,7 @@ mod endpoint;
 mod family;
 mod header;
 mod options;
+mod origins;
 mod random;
 mod registered;
 mod words;
@@ -22,8 +23,9 @@ pub(crate) use base::{EndpointBase, Packet};
 pub(crate) use checks::check_protocol;
 pub(crate) use clocks::LayerClocks;
 pub(crate) use context::Context;
+pub(crate) use origins::{Origin, fetch, mentioned, origins};
 pub(crate) use random::Random;
-pub(crate) use registered::{all, defined, mentioned, register, unregister};
+pub(crate) use registered::{all, defined, register, unregister};
 
 /// The built-in protocols and those of Python.
 pub(crate) type Both = Union<Registry, family::PythonFamily>;

@@ -92,8 +92,13 @@ impl Sweep {
         let found = self.grid.cells.get(cell);
         let found = found.ok_or_else(|| PyIndexError::new_err(format!("there is no cell {cell}")))?;
         let task = self.grid.task(found, replication).made_by(BUILD);
-        let bytes = serde_json::to_vec(&task).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(PyBytes::new(py, &bytes))
+        let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+        let mut task = serde_json::to_value(&task).map_err(wrong)?;
+        let origins = protocol::origins(task["text"].as_str().unwrap_or_default());
+        if !origins.is_empty() {
+            task["protocols"] = serde_json::to_value(&origins).map_err(wrong)?;
+        }
+        Ok(PyBytes::new(py, task.to_string().as_bytes()))
     }
 
     /// Keeps what `run_task` gave.
@@ -139,11 +144,22 @@ impl Sweep {
     }
 }
 
+/// What a task says of protocols that Python has defined.
+#[derive(serde::Deserialize)]
+struct Protocols {
+    #[serde(default)]
+    protocols: Vec<protocol::Origin>,
+}
+
 /// Runs a task and gives the bytes of its part.
 #[pyfunction]
 pub(crate) fn run_task<'py>(py: Python<'py>, task: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let task: Task = serde_json::from_slice(task)
-        .map_err(|error| PyValueError::new_err(format!("this is not a task of this build: {error}")))?;
+    let wrong = |error: serde_json::Error| {
+        PyValueError::new_err(format!("this is not a task of this build: {error}"))
+    };
+    let Protocols { protocols } = serde_json::from_slice(task).map_err(wrong)?;
+    protocol::fetch(py, &protocols)?;
+    let task: Task = serde_json::from_slice(task).map_err(wrong)?;
     let run = || with_family!(F => task.run::<F>(BUILD));
     let (context, part) = py.detach(|| Context::reading(run));
     context.check(py)?;

@@ -23,7 +23,11 @@ whole nanoseconds; `SECOND` and `MS` are factors. Rates are in bit/s, sizes in b
 from __future__ import annotations
 
 import hashlib
+import importlib
+import importlib.util
 import inspect
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -283,7 +287,35 @@ class _Definition:
         self.source, self.receiver = cls.source, cls.receiver
         self.source_gauges = _gauges(cls.source_gauges)
         self.receiver_gauges = _gauges(cls.receiver_gauges)
+        self.module, self.file = cls.__module__, _file(cls)
         self.digest = _digest([cls, cls.options, *cls.headers, cls.source, cls.receiver])
+
+
+def _file(cls: type) -> str:
+    try:
+        return os.path.abspath(inspect.getfile(cls))
+    except (OSError, TypeError):
+        return ""
+
+
+def _load(module: str, file: str) -> None:
+    """Imports the module of a protocol, or else runs its file as a module of that name."""
+    if module != "__main__":
+        try:
+            importlib.import_module(module)
+            return
+        except ImportError:
+            pass
+    if not os.path.isfile(file):
+        where = f"its file {file} is not here" if file else "it was typed in; put it into a module"
+        raise ImportError(f"cannot be defined in this process: {where}")
+    name = "_layercast_main" if module == "__main__" else module
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot be defined in this process: {file} is no module of Python")
+    # The classes are found in their module when their sources are read.
+    made = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
 
 
 def _dataclass(cls: type, what: str) -> None:

@@ -24,6 +24,9 @@ pub(crate) struct Registered {
     pub(super) summary: &'static str,
     /// A digest of its source text, as far as Python knows it.
     pub(super) digest: String,
+    /// The module and the file that define it; empty where there is none.
+    pub(super) module: String,
+    pub(super) file: String,
     pub(super) agreed: &'static [&'static str],
     pub(super) most_receivers: Option<usize>,
     pub(super) character: Character,
@@ -49,15 +52,6 @@ pub(crate) fn all() -> Vec<Arc<Registered>> {
 /// The protocol of that name.
 pub(super) fn named(name: &str) -> Option<Arc<Registered>> {
     all().into_iter().find(|one| one.name == name)
-}
-
-/// The digests of the sources of protocols that a text may name, as a comment to end it with: whoever compares
-/// digests of scenarios compares these too.
-pub(crate) fn mentioned(text: &str, more: &[String]) -> String {
-    let is_named =
-        |one: &&Arc<Registered>| text.contains(one.name) || more.iter().any(|line| line.contains(one.name));
-    let line = |one: &Arc<Registered>| format!("\n# protocol {} {}", one.name, one.digest);
-    all().iter().filter(is_named).map(line).collect()
 }
 
 impl Registered {
@@ -104,6 +98,8 @@ pub(crate) struct Definition<'py> {
     name: String,
     summary: String,
     digest: String,
+    module: String,
+    file: String,
     layered: bool,
     ecn: bool,
     start: String,
@@ -150,6 +146,8 @@ pub(crate) fn register(py: Python<'_>, definition: Definition<'_>) -> PyResult<(
         name: kept(&definition.name),
         summary: kept(&definition.summary),
         digest: definition.digest,
+        module: definition.module,
+        file: definition.file,
         agreed: Box::leak(agreed.into_boxed_slice()),
         most_receivers: definition.most_receivers,
         character: Character {
