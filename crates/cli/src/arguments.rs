@@ -278,6 +278,11 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
     pub(crate) jobs: Option<u32>,
 
+    /// Run replications on the Dask cluster of this scheduler, such as tcp://host:8786, by the Python
+    /// package of the same version
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "jobs")]
+    pub(crate) on: Option<String>,
+
     /// Write sweep.json, sweep.parquet and report.html to this directory, and the state needed to
     /// resume to DIR/parts
     #[arg(long, value_name = "DIR")]

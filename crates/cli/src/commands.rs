@@ -22,10 +22,6 @@ pub(crate) enum Failure {
     /// The input is wrong; the text says what, where and what would be right.
     Input(String),
     /// A program that was run for the user has failed, with this exit status, and has said why.
-    #[cfg_attr(
-        not(all(feature = "emulator", target_os = "linux")),
-        allow(dead_code, reason = "only the emulator runs programs")
-    )]
     Status(u8),
     /// Anything else.
     Other(anyhow::Error),

@@ -83,7 +83,7 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
         all.push((tcp, compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?));
     }
     let found = all.iter().flat_map(|(_, prepared)| &prepared.contenders).map(findings);
-    warnings::warn(&arguments.scenario, &warnings::once(found))?;
+    warnings::warn(&arguments.scenario, &lint::once(found))?;
     if let Some(directory) = &arguments.out {
         prepare_for(Holds::Against, directory)?;
     }
@@ -110,7 +110,7 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
 
 /// What is doubtful about the scenarios of all protocols.
 fn warn(arguments: &Compare, contenders: &[Contender]) -> Result<(), Failure> {
-    Ok(warnings::warn(&arguments.scenario, &warnings::once(contenders.iter().map(findings)))?)
+    Ok(warnings::warn(&arguments.scenario, &lint::once(contenders.iter().map(findings)))?)
 }
 
 fn findings(contender: &Contender) -> Vec<Finding> {

@@ -5,6 +5,7 @@
 mod agree;
 mod arguments;
 mod choice;
+mod cluster;
 mod commands;
 mod compare;
 mod design;

@@ -11,6 +11,7 @@ use layercast_laboratory::sweep::{
 };
 
 use crate::arguments::Sweep;
+use crate::cluster;
 use crate::commands::{Failure, counted, load, prepare_for, repeated};
 use crate::output::{complain, print};
 use crate::progress::Progress;
@@ -38,18 +39,23 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
     };
     let grid = Grid::read::<Registry>(&request).map_err(failure)?;
     let found = grid.cells.iter().map(|cell| lint::before(&cell.plan, &grid.scenario_text));
-    warnings::warn(&arguments.scenario, &warnings::once(found))?;
+    warnings::warn(&arguments.scenario, &lint::once(found))?;
     prepare_for(Holds::Sweep, &arguments.out)?;
     let store = Store::open(&arguments.out, &grid).map_err(failure)?;
 
     let all = grid.cells.len() * grid.replications as usize;
-    let begun = Begun::load(&grid, &store).map_err(failure)?;
+    let mut begun = Begun::load(&grid, &store).map_err(failure)?;
     let done = begun.done();
     if done > 0 {
         complain(&format!("{done} of {} were there already", counted(all, "replication")));
     }
-    let what =
-        format!("{}, {} to run", counted(grid.cells.len(), "cell"), counted(all - done, "replication"));
+    if let Some(address) = arguments.on.as_ref().filter(|_| done < all) {
+        cluster::run(address, &request, &arguments.out)?;
+        // What the cluster ran is there now: nothing is left for this process.
+        begun = Begun::load(&grid, &store).map_err(failure)?;
+    }
+    let missing = begun.missing().len();
+    let what = format!("{}, {} to run", counted(grid.cells.len(), "cell"), counted(missing, "replication"));
     let progress = Progress::new(what, arguments.quiet);
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
     let outcome = begun.finish::<Registry>(jobs, &|share| progress.set(share)).map_err(failure)?;

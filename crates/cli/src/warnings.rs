@@ -25,13 +25,3 @@ pub(crate) fn deny(arguments: &Scenario, findings: &[Finding]) -> Result<()> {
     let plural = if count == 1 { "" } else { "s" };
     bail!("{count} warning{plural}, which --deny-warnings makes an error; nothing was run")
 }
-
-/// The findings of several scenarios, such as those of the cells of a sweep: each lint about each subject once, as
-/// it was found first.
-pub(crate) fn once(all: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
-    let mut seen = std::collections::BTreeSet::new();
-    let mut kept: Vec<Finding> = all.into_iter().flatten().collect();
-    kept.retain(|finding| seen.insert((finding.lint, finding.subject.clone())));
-    kept.sort_by_key(|finding| lint::ALL.iter().position(|lint| lint.name == finding.lint));
-    kept
-}

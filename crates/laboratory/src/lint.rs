@@ -59,6 +59,17 @@ pub fn after(
     placed(queues::measured(scenario, links, replications), text)
 }
 
+/// The findings of several scenarios, such as those of the cells of a sweep: each lint about each subject once, as
+/// it was found first.
+#[must_use]
+pub fn once(all: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut kept: Vec<Finding> = all.into_iter().flatten().collect();
+    kept.retain(|finding| seen.insert((finding.lint, finding.subject.clone())));
+    kept.sort_by_key(|finding| ALL.iter().position(|lint| lint.name == finding.lint));
+    kept
+}
+
 /// The intervals of few replications are wide and themselves uncertain. A single one has no interval to mislead.
 fn replications(scenario: &Scenario) -> Option<Doubt> {
     /// With fewer, the 97.5 % quantile of Student's t is above 2.8, against 1.96 in the limit.

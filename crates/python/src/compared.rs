@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use layercast_laboratory::compare::{
     self, CompareError, CompareRequest, Comparison, Contender, Prepared, Results, table,
 };
+use layercast_laboratory::lint;
 use layercast_laboratory::results::directory::{self, Holds};
 use layercast_laboratory::run::{RunError, Stop};
 use layercast_laboratory::scenario::Catalogue;
@@ -23,6 +24,9 @@ pub(crate) struct Compared {
     /// The measures of each contender, then of the baseline.
     parts: Vec<Vec<Part>>,
     comparison: Comparison,
+    /// What makes the results of some protocols doubtful, in the command's words; empty if nothing does.
+    #[pyo3(get)]
+    warnings: String,
     /// Whether Ctrl-C ended it before all protocols had run.
     #[pyo3(get)]
     stopped: bool,
@@ -72,6 +76,8 @@ pub(crate) fn compare_protocols(
     context.check(py)?;
     let prepared = prepared.map_err(|error| errors::compare(py, &error))?;
     context.begin(&stop);
+    let of_contender = |contender: &Contender| lint::before(&contender.plan, &contender.text);
+    let warnings = lint::render(&request.id, &lint::once(prepared.contenders.iter().map(of_contender)));
     let (results, stopped) =
         waiting::wait(py, &stop, progress, |share| run_all(prepared, jobs, &stop, share))?;
     context.check(py)?;
@@ -79,7 +85,7 @@ pub(crate) fn compare_protocols(
     let comparison = Comparison::new(&results, &command, request.reference.as_deref());
     let all = results.ran.iter().chain(&results.baseline);
     let parts = all.map(|ran| ran::parts(&ran.outcome)).collect();
-    Ok(comparison.map(|comparison| Compared { parts, comparison, stopped, results }))
+    Ok(comparison.map(|comparison| Compared { parts, comparison, stopped, results, warnings }))
 }
 
 /// All contenders, one after the other; of a comparison that is stopped, those that were done.
@@ -95,7 +101,7 @@ fn run_all(
         let progress = |of_one: f64| share.set((done as f64 + of_one) / columns as f64);
         match with_family!(F => compare::run::<F>(contender, jobs, &progress)) {
             Err(CompareError::Run { source: RunError::Stopped, .. }) => Ok(None),
-            // Of a protocol that was stopped on its way, some replications are missing.
+            // Of a protocol that was stopped before its end, some replications are missing.
             _ if stop.is_wished() => Ok(None),
             ran => ran.map(Some),
         }

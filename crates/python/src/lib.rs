@@ -16,7 +16,7 @@ mod waiting;
 
 use pyo3::prelude::*;
 
-/// What tells this build from others: the version, and a digest of the sources that decide results.
+/// What distinguishes this build from others: the version, and a digest of the sources that decide results.
 pub(crate) const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("LAYERCAST_SOURCES"));
 
 /// The native part of the package `layercast`.
@@ -44,7 +44,7 @@ mod _layercast {
     /// The version.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
-    /// What tells this build from others.
+    /// What distinguishes this build from others.
     #[pymodule_export]
     const BUILD: &str = crate::BUILD;
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use layercast_laboratory::lint;
 use layercast_laboratory::results::directory::{self, Holds};
 use layercast_laboratory::run::{RunError, Stop};
 use layercast_laboratory::sweep::{
@@ -135,6 +136,13 @@ impl Sweep {
         let complete = begun.missing().is_empty();
         let parts = begun.into_done().parts;
         Ok(Swept { grid: Arc::clone(&self.grid), parts, complete })
+    }
+
+    /// What makes the results of some cells doubtful, in the command's words; empty if nothing does.
+    #[getter]
+    fn warnings(&self) -> String {
+        let of_cell = |cell: &sweep::Cell| lint::before(&cell.plan, &self.grid.scenario_text);
+        lint::render(&self.grid.scenario, &lint::once(self.grid.cells.iter().map(of_cell)))
     }
 
     /// Where its files are.

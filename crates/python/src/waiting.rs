@@ -1,4 +1,4 @@
-//! Long work beside the interpreter, which stays able to hear Ctrl-C and to show progress.
+//! Long work next to the interpreter, which can still notice Ctrl-C and show progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -1,5 +1,7 @@
 //! The package's dataclasses are made from the descriptions of a scenario's tables, so they take what a file takes.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt::Write as _;
 
 use layercast_core::option::Kind;

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import layercast
 import pytest
-from conftest import SMALL
+from conftest import SMALL, Command
 from layercast import _layercast
 from layercast.cluster import run_task, run_task_apart
 
@@ -81,6 +81,21 @@ def test_a_task_has_a_time_limit(tmp_path: Path) -> None:
     assert run_task_apart(task, 60) == run_task(task)
     with pytest.raises(layercast.TaskError, match="took more than 0.01 s"):
         run_task_apart(task, 0.01)
+
+
+def test_the_command_runs_on_a_cluster(small: str, command: Command, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    sweep = ["sweep", small, "--vary", "link.S-R1.loss=0,0.02", "--replications", "2"]
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=True, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        ran = command(*sweep, "--out", str(tmp_path / "cluster"), "--on", cluster.scheduler_address)
+        assert ran.returncode == 0, ran.stderr
+    here = command(*sweep, "--out", str(tmp_path / "here"))
+    assert files(tmp_path / "cluster") == files(tmp_path / "here")
+    assert ran.stdout.replace("cluster", "here") == here.stdout
+    wrong = command(*sweep, "--out", str(tmp_path / "wrong"), "--on", "tcp://127.0.0.1:1")
+    assert wrong.returncode == 1 and "127.0.0.1:1" in wrong.stderr
 
 
 def test_dask_over_tcp_survives_a_killed_worker(local: dict[str, bytes], tmp_path: Path) -> None:

@@ -62,6 +62,14 @@ def test_doubtful_results_warn() -> None:
         layercast.run(SMALL, set={"session.elm.layers.base": "4 Mbit/s"}, replications=1)
 
 
+def test_doubtful_sweeps_and_comparisons_warn_once_for_all_cells() -> None:
+    high = {"session.elm.layers.base": "4 Mbit/s"}
+    with pytest.warns(layercast.ScenarioWarning) as caught:
+        layercast.sweep(SMALL, {"link.S-R1.loss": [0.0, 0.01]}, set=high, replications=1)
+        layercast.compare(SMALL, ["elm", "rlc"], set=high, replications=1)
+    assert [str(warning.message).count("base-above-link") for warning in caught] == [1, 1]
+
+
 def test_errors_cross_processes() -> None:
     for error in (layercast.VersionError("other"), layercast.TaskError("late"), layercast.RunError("no")):
         assert str(pickle.loads(pickle.dumps(error))) == str(error)

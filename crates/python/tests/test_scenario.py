@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
+import sys
 from pathlib import Path
 
 import layercast
@@ -11,6 +11,11 @@ import pytest
 from conftest import SMALL
 from layercast._settings import ranges, settings
 from layercast.scenario import Defaults, Flow, Layers, Link, Loss, LossModel, Paper, Queue, Scenario, Session
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def built() -> Scenario:

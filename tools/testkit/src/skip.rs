@@ -36,11 +36,13 @@ pub enum Missing {
     Shell,
     /// `systemd-analyze`, which checks units.
     Systemd,
+    /// Python of at least 3.10 with venv and the packages of the tests: checked by `tools/python.sh`.
+    Python,
 }
 
 impl Missing {
     /// All of them.
-    pub const ALL: [Missing; 9] = [
+    pub const ALL: [Missing; 10] = [
         Missing::Multicast,
         Missing::Netns,
         Missing::Tshark,
@@ -50,6 +52,7 @@ impl Missing {
         Missing::Man,
         Missing::Shell,
         Missing::Systemd,
+        Missing::Python,
     ];
 
     /// The word for it in [`REQUIRE`] and in the list of skipped tests.
@@ -65,6 +68,7 @@ impl Missing {
             Missing::Man => "man",
             Missing::Shell => "shell",
             Missing::Systemd => "systemd",
+            Missing::Python => "python",
         }
     }
 }

@@ -151,6 +151,7 @@ def sweep(
     with tempfile.TemporaryDirectory(prefix="layercast-") as temporary:
         directory = Path(temporary if out is None else out)
         grid = _layercast.Sweep(name, text, changed, varied, chosen, directory, command, replications, seed)
+        _warn(grid.warnings)
         with shown(progress, name) as show:
             if client is None:
                 stopped = grid.run(jobs, show)
@@ -229,6 +230,7 @@ def compare(
     if compared is None:
         raise Stopped(None)
     result = Comparison(compared)
+    _warn(compared.warnings)
     if result.stopped:
         raise Stopped(result)
     if out is not None:

@@ -2,11 +2,22 @@
 The native part of the package `layercast`.
 """
 
-from _typeshed import Incomplete, SupportsGetItem
+from _typeshed import SupportsGetItem
 from os import PathLike
 from pathlib import Path
-from types import CapsuleType
-from typing import Any, SupportsIndex, final
+from typing import Any, Final, SupportsFloat, SupportsIndex, final
+
+__all__ = ["BUILD", "VERSION", "Axis", "Compared", "Mistake", "OptionInfo", "ProtocolInfo", "Ran", "Sweep", "Swept", "Table", "check", "colours", "compare", "expand", "half_interval", "load", "options", "protocols", "run", "run_task", "scenarios"]
+
+BUILD: Final[str]
+"""
+What distinguishes this build from others.
+"""
+
+VERSION: Final[str]
+"""
+The version.
+"""
 
 @final
 class Axis:
@@ -71,6 +82,11 @@ class Compared:
     def text(self, /, width: SupportsIndex | None = None) -> str:
         """
         The command's table, so many columns wide.
+        """
+    @property
+    def warnings(self, /) -> str:
+        """
+        What makes the results of some protocols doubtful, in the command's words; empty if nothing does.
         """
     def write(self, /, path: str | PathLike[str]) -> None:
         """
@@ -302,6 +318,11 @@ class Sweep:
         """
         A replication of a cell, for `run_task` in another process.
         """
+    @property
+    def warnings(self, /) -> str:
+        """
+        What makes the results of some cells doubtful, in the command's words; empty if nothing does.
+        """
 
 @final
 class Swept:
@@ -358,18 +379,18 @@ class Table:
     """
     Columns of one length. polars, pandas, pyarrow and DuckDB take it as it is, by the Arrow PyCapsule interface.
     """
-    def __arrow_c_schema__(self, /) -> CapsuleType:
+    def __arrow_c_schema__(self, /) -> "object":
         """
         The schema for the Arrow PyCapsule interface.
         """
-    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> CapsuleType:
+    def __arrow_c_stream__(self, /, requested_schema: "object | None" = None) -> "object":
         """
         The table for the Arrow PyCapsule interface; no other schema than its own can be requested.
         """
     def __len__(self, /) -> int: ...
-    def __repr__(self, /) -> Any: ...
-    def _repr_html_(self, /) -> Any: ...
-    def column(self, /, name: str) -> list:
+    def __repr__(self, /) -> str: ...
+    def _repr_html_(self, /) -> str: ...
+    def column(self, /, name: str) -> "list[Any]":
         """
         A column as a list of Python's values, `None` where unknown.
 
@@ -422,6 +443,11 @@ def expand(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:
     A scenario as one flat text, with templates and topologies worked in.
     """
 
+def half_interval(samples: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> float | None:
+    """
+    Half the width of the 95 % interval of the mean of samples (Student's t); None of fewer than two.
+    """
+
 def load(name: str) -> tuple[str, str]:
     """
     Finds a built-in scenario by name, or else a file: its name and text.
@@ -451,5 +477,3 @@ def scenarios() -> list[tuple[str, str]]:
     """
     The built-in scenarios: each one's name and title.
     """
-
-def __getattr__(name: str) -> Incomplete: ...

@@ -1,7 +1,7 @@
 """Sweeps on other processes and machines, by engines that exist.
 
 `layercast.sweep(..., client=client)` makes a task of each replication of each cell that is missing, and keeps the
-part that comes back as the file that the sweep itself would have written: byte for byte, whoever ran it. The client
+part that comes back as the file that the sweep itself would have written: byte for byte, wherever it ran. The client
 is a `dask.distributed.Client`, or any `concurrent.futures.Executor` (those of joblib's loky, Ray and mpi4py too).
 
 A worker with another build, or with other files of the scenario, refuses the task (`VersionError`): the task carries
@@ -10,6 +10,7 @@ the version and a digest of the sources that decide results, and the digest of t
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -17,13 +18,15 @@ from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 from layercast import _layercast
-from layercast.errors import TaskError, VersionError
+from layercast._progress import shown
+from layercast.errors import LayercastError, TaskError, VersionError
 
 if TYPE_CHECKING:
     from distributed import Client
 
-#: How often Dask gives a task to another worker after the one that had it was lost.
-RETRIES = 3
+
+#: How long a scheduler may take to answer, in seconds.
+CONNECT_S = 10
 
 #: What a child process exits with if it has another build.
 _OTHER_BUILD = 3
@@ -149,8 +152,54 @@ def _name(task: bytes, cell: int, replication: int) -> str:
     return f"layercast-{sha256(task).hexdigest()[:12]}-cell-{cell + 1}-replication-{replication}"
 
 
+def fill(address: str, request: bytes) -> int:
+    """Runs what a sweep lacks on the cluster of a scheduler, for `layercast sweep --on`.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as `tcp://host:8786`.
+    request : bytes
+        JSON: the sweep as the command has it, and its directory.
+
+    Returns
+    -------
+    int
+        The status to exit with.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        print("error: `--on` needs Dask: pip install 'layercast[cluster]'", file=sys.stderr)
+        return 1
+    of = json.loads(request)
+    if of["layercast"] != _layercast.VERSION:
+        versions = f"the command is of version {of['layercast']}, the package of {_layercast.VERSION}"
+        print(f"error: {versions}", file=sys.stderr)
+        return 1
+    try:
+        grid = _layercast.Sweep(
+            of["id"],
+            of["text"],
+            of["overrides"],
+            of["vary"],
+            of["metrics"],
+            of["directory"],
+            of["command"],
+            of["replications"],
+            of["seed"],
+        )
+        with Client(address, timeout=CONNECT_S) as client, shown(None, of["id"]) as show:
+            return 130 if run_parts(grid, client, show, None) else 0
+    except (LayercastError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
 def main(arguments: list[str]) -> int:
-    """The child process: a task comes in, a part goes out."""
+    """A child process of a worker, where a task comes in and a part goes out, or of the command."""
+    if len(arguments) == 2 and arguments[0] == "--sweep":
+        return fill(arguments[1], sys.stdin.buffer.read())
     if arguments != ["--task"]:
         print("usage: python -m layercast.cluster --task < TASK > PART", file=sys.stderr)
         return 2

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 #: The report's dashes of a hue that is used again.
 _DASHES: tuple[Any, ...] = ("-", (0, (7, 2)), (0, (1, 2)), (0, (6, 2, 1, 2)))
 
+#: The share of the values of a flow for which a plot has room, as the report: a burst of a second at the start would
+#: make all else flat.
+_SHOWN = 0.99
+
 #: How metrics are called along an axis.
 _TITLES = {
     "throughput_kbps": "Throughput (kbit/s)",
@@ -136,6 +140,7 @@ class ResultPlots:
         axes = _axes(axes)
         time, chosen = self._series("throughput_kbps", flows, node, replication)
         looks = _looks(protocol for _, protocol, _ in chosen)
+        tops = [1.0]
         width = max(1, round(smooth_s / float(time[0]))) if time.size and smooth_s > 0 else 1
         for name, protocol, values in chosen:
             smooth = np.array([_moving_mean(row, width) for row in values])
@@ -144,9 +149,12 @@ class ResultPlots:
             mean[known] = np.nanmean(smooth[:, known], axis=0)
             axes.plot(time, mean, label=name, linewidth=1.6, **looks[protocol])
             half = np.array([_interval(column) for column in smooth.T])
+            tops.append(float(np.nanquantile(mean + half, _SHOWN)))
             if half.any():
-                axes.fill_between(time, mean - half, mean + half, color=looks[protocol]["color"], alpha=0.18, linewidth=0)
-        axes.set(xlabel="Time (s)", ylabel=_title("throughput_kbps"), ylim=(0, None), xlim=(0, time[-1] if time.size else 1))
+                ink = looks[protocol]["color"]
+                axes.fill_between(time, mean - half, mean + half, color=ink, alpha=0.18, linewidth=0)
+        axes.set(xlabel="Time (s)", ylabel=_title("throughput_kbps"))
+        axes.set(xlim=(0, time[-1] if time.size else 1), ylim=(0, 1.08 * max(tops)))
         axes.legend(frameon=False, fontsize="small")
         return axes
 
@@ -175,8 +183,12 @@ class ResultPlots:
         axes = _axes(axes)
         time, chosen = self._series("level", flows, node, replication)
         looks = _looks(protocol for _, protocol, _ in chosen)
+        changes = {name: int(np.count_nonzero(np.diff(values[0]))) for name, _, values in chosen}
         for name, protocol, values in chosen:
-            axes.step(time, values[0], where="pre", label=name, linewidth=1.4, **looks[protocol])
+            # Steady lines above restless ones, which would hide them.
+            order, restless = 3 - changes[name] / (1 + sum(changes.values())), changes[name] > time.size / 10
+            width = 0.9 if restless else 1.8
+            axes.step(time, values[0], where="pre", label=name, linewidth=width, zorder=order, **looks[protocol])
         ladders = {tuple(self._result.level_rates(name)) for name, _, _ in chosen}
         top = max((np.nanmax(values) for _, _, values in chosen), default=0)
         ticks = range(-1, int(top) + 1)
@@ -213,12 +225,12 @@ class ResultPlots:
             samples = index[(names == name) & in_window]
             if not samples.size:
                 raise KeyError(f"there is no group {name!r} in window {window}")
-            axes.plot(samples, np.full(samples.size, row), "o", color="#0072B2", alpha=0.25, markersize=4, markeredgewidth=0)
-            axes.errorbar(
-                np.nanmean(samples), row, xerr=_interval(samples), fmt="o", color="#0072B2", markersize=6, capsize=3
-            )
+            below = np.full(samples.size, row + 0.22)
+            axes.plot(samples, below, "o", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0)
+            mean, half = np.nanmean(samples), _interval(samples)
+            axes.errorbar(mean, row, xerr=half, fmt="o", color="#0072B2", markersize=6, capsize=3)
         axes.set_yticks(range(len(shown)), shown)
-        axes.invert_yaxis()
+        axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.grid(False, axis="y")
         axes.set(xlabel=_title("jain_index"), xlim=(None, 1.005))
         return axes

@@ -138,7 +138,8 @@ class Result:
             for flow in flows[: _show.MOST_LINES]
         ]
         more = len(flows) - len(rows)
-        caption = f"{self.summary['title']} · {_show.counted(self.summary['replications'], 'replication')} · seed {self.summary['seed']}"
+        replications = _show.counted(self.summary["replications"], "replication")
+        caption = f"{self.summary['title']} · {replications} · seed {self.summary['seed']}"
         return _show.rows_html(names, rows, caption + (f" · {more} more flows" if more else ""))
 
 
