@@ -64,7 +64,7 @@ class RlcReceiver(Receiver):
             return
         self.next[data.layer] = (data.seq + 1) % 2**16
         if lost and now >= self.deaf_until:
-            self.trace_loss(data.layer, data.seq)
+            self.trace_loss(data.layer, data.seq % 2**16)
             self.on_loss(now, lost)
         if data.is_point and data.layer == self.level:
             self.on_point(now, data.layer, data.point)

@@ -119,7 +119,7 @@ def test_the_contract_is_kept() -> None:
     testing.check(define(Base), cases=10)
 
 
-def test_options_and_probes(small: str) -> None:
+def test_options_are_listed_and_checked() -> None:
     names = [option.name for option in layercast.options("python-rlc")]
     assert names == ["sp_spacing", "point_copies", "spacing_guard", "rtt_bound"]
     assert layercast.options("python-rlc")[0].default == "250 ms"
@@ -233,9 +233,12 @@ def test_reports_reach_the_source_and_answers_the_receiver() -> None:
 
     define(Asking, source=Echo, headers=(Data, Report), receiver_gauges={"round_trip": "ns"})
     text = TWO.replace('protocol = "rlc"\nburst = 0\n', 'protocol = "mine"\n')
-    text += '\n[probes.trip]\nflow = "one@R1"\nquantities = ["round_trip"]\n' if False else ""
-    result = layercast.run(text)
-    assert result.flows.to_pandas().throughput_kbps.min() > 0
+    text += '\n[probes.trip]\nof = "flow one@R1"\nwhat = ["round_trip", "loss"]\nevery = "1 s"\n'
+    probes = layercast.run(text).probes.to_pandas()
+    trips = probes[probes.quantity == "round_trip"].value
+    # Two links of 20 ms in each direction, and what queues before them.
+    assert trips.min() == 0 and 80e6 <= trips.max() < 400e6
+    assert set(probes[probes.quantity == "loss"].value.dropna()) == {0.25}
 
 
 def test_a_definition_says_what_is_wrong() -> None:
