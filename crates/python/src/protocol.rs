@@ -5,10 +5,12 @@
 
 mod base;
 mod checks;
+mod chosen;
 mod clocks;
 mod context;
 mod endpoint;
 mod family;
+mod given;
 mod header;
 mod options;
 mod origins;
@@ -19,10 +21,11 @@ mod words;
 use layercast_core::family::Union;
 use layercast_protocols::registry::Registry;
 
-pub(crate) use base::{EndpointBase, Packet};
+pub(crate) use base::EndpointBase;
 pub(crate) use checks::check_protocol;
 pub(crate) use clocks::LayerClocks;
 pub(crate) use context::Context;
+pub(crate) use given::Packet;
 pub(crate) use origins::{Origin, fetch, mentioned, origins};
 pub(crate) use random::Random;
 pub(crate) use registered::{all, defined, register, unregister};

@@ -14,57 +14,14 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::header::{Header, HeaderClasses};
+use super::given::{Given, Packet, Role};
+use super::header::Header;
 use super::random::Random;
 
 /// More actions after one input than a host has to carry out.
 const MAX_ACTIONS: usize = 8_000;
 /// The size of a report unless another one is given.
 const REPORT_SIZE: u32 = 40;
-
-/// One of the two roles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// Sends data.
-    Source,
-    /// Joins and leaves channels.
-    Receiver,
-}
-
-impl Role {
-    /// Its name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Role::Source => "source",
-            Role::Receiver => "receiver",
-        }
-    }
-}
-
-/// What a host gives an endpoint at its making.
-pub(super) struct Given {
-    pub(super) role: Role,
-    pub(super) plan: SessionPlan,
-    pub(super) channels: u16,
-    pub(super) headers: Arc<HeaderClasses>,
-    pub(super) options: Py<PyAny>,
-    pub(super) random: Py<Random>,
-}
-
-/// A packet that arrived.
-#[pyclass(frozen, get_all, module = "layercast", name = "Packet")]
-pub(crate) struct Packet {
-    /// The channel on which it came; None for a packet from one member alone.
-    channel: Option<u16>,
-    /// The member that sent it to this endpoint alone; None for a packet of a channel.
-    peer: Option<u32>,
-    /// Its size on the wire in bytes.
-    size: u32,
-    /// Whether a router marked it (ECN).
-    marked: bool,
-    /// Its header.
-    header: Py<PyAny>,
-}
 
 /// State that the host reads and the Python class changes.
 #[pyclass(subclass, module = "layercast", name = "EndpointBase")]

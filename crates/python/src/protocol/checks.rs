@@ -14,10 +14,10 @@ use layercast_testkit::{Operation, check_endpoint, check_source};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::base::Role;
+use super::chosen::Protocol;
 use super::context::Context;
 use super::endpoint::PythonEndpoint;
-use super::family::Protocol;
+use super::given::Role;
 use super::header::Header;
 use super::registered;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use layercast_laboratory::run::Stop;
 use pyo3::prelude::*;
 
-use super::base::Role;
+use super::given::Role;
 
 /// What went wrong in a protocol.
 pub(crate) struct Failure {

@@ -10,9 +10,10 @@ use layercast_core::units::Time;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::base::{EndpointBase, Given, Role};
+use super::base::EndpointBase;
+use super::chosen::Protocol;
 use super::context::Context;
-use super::family::Protocol;
+use super::given::{Given, Role};
 use super::header::Header;
 use super::random::Random;
 use super::registered::Registered;

@@ -1,23 +1,20 @@
 //! The protocols that Python has defined as a family, which hosts take like any other.
 
-use std::sync::Arc;
-
 use layercast_core::contract::{Action, Endpoint, Estimates, GaugeSpec, Host, Input, drive};
 use layercast_core::family::{AnyProtocol, Family, Receivers, reorder};
 use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::option::{OptionError, OptionSpec, RawValue};
-use layercast_core::session::{Character, PlanError, Requirements, SessionPlan};
+use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Rate, Size, Time};
 use layercast_core::wire::WireNumbers;
-use pyo3::prelude::*;
 
-use super::base::Role;
+use super::chosen::Protocol;
 use super::context::Context;
 use super::endpoint::PythonEndpoint;
+use super::given::Role;
 use super::header::Header;
-use super::options::Value;
-use super::registered::{self, Registered};
+use super::registered;
 
 /// The protocols that Python has defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,68 +27,6 @@ impl Family for PythonFamily {
     type Receivers = PythonReceivers;
     type Router = NoRouter;
     type Protocol = Protocol;
-}
-
-/// A protocol with its options.
-#[derive(Clone, Debug)]
-pub(crate) struct Protocol {
-    pub(super) registered: Arc<Registered>,
-    pub(super) context: Arc<Context>,
-    pub(super) values: Vec<Value>,
-}
-
-impl PartialEq for Protocol {
-    fn eq(&self, other: &Protocol) -> bool {
-        self.registered.id == other.registered.id && self.values == other.values
-    }
-}
-
-impl Protocol {
-    pub(super) fn of(registered: Arc<Registered>, context: Arc<Context>) -> Protocol {
-        Protocol { values: registered.options.defaults(), registered, context }
-    }
-}
-
-/// Rates and size of a plan, for Python.
-fn plan_numbers(plan: &SessionPlan) -> (Vec<f64>, u32) {
-    let rates = plan.layers.layers().map(|layer| plan.layers.rate(layer).as_bps()).collect();
-    (rates, plan.packet_size.as_bytes())
-}
-
-impl Requirements for Protocol {
-    fn channels(&self, plan: &SessionPlan) -> u16 {
-        let asked = Python::attach(|py| -> PyResult<u16> {
-            let options = self.registered.options_object(py, &self.values)?;
-            let (rates, size) = plan_numbers(plan);
-            self.registered.protocol.bind(py).call_method1("channels", (options, rates, size))?.extract()
-        });
-        asked.unwrap_or_else(|error| {
-            self.context.fail(self.registered.name, Role::Source, 0, "channels", error);
-            plan.layers.count()
-        })
-    }
-
-    fn most_receivers(&self) -> Option<usize> {
-        self.registered.most_receivers
-    }
-
-    fn agreed(&self) -> &'static [&'static str] {
-        self.registered.agreed
-    }
-
-    fn character(&self) -> Character {
-        self.registered.character
-    }
-
-    /// What raises here is a mistake of the scenario's: the text of the exception says which.
-    fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {
-        let checked = Python::attach(|py| -> PyResult<()> {
-            let options = self.registered.options_object(py, &self.values)?;
-            let (rates, size) = plan_numbers(plan);
-            self.registered.protocol.bind(py).call_method1("check", (options, rates, size)).map(drop)
-        });
-        checked.map_err(|error| Python::attach(|py| PlanError(error.value(py).to_string())))
-    }
 }
 
 impl AnyProtocol for Protocol {

@@ -11,7 +11,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::base::{EndpointBase, Role};
+use super::base::EndpointBase;
+use super::given::Role;
 use super::header::{HeaderClass, HeaderClasses};
 use super::options::{Declared, Options, Passed, Value};
 use super::words::kept;
