@@ -55,7 +55,7 @@ def measure(protocol: str, receivers: int) -> tuple[float, int]:
 
 def main() -> None:
     receivers = int(sys.argv[1]) if len(sys.argv) > 1 else 10
-    rust = 'protocol = "rlc"\nburst = 0'
+    rust = 'protocol = "rlc"\noptions = { burst = 0 }'
     alone, packets = measure(rust, receivers)
     import rlc  # noqa: F401 - defines `python-rlc`
 

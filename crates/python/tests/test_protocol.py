@@ -32,14 +32,14 @@ G-R2 = { rate = "700 kbit/s" }
 
 [sessions.one]
 protocol = "rlc"
-burst = 0
+options = { burst = 0 }
 source = "S"
 receivers = ["R1", "R2"]
 layers = { scheme = "doubling", base = "64 kbit/s", count = 5 }
 
 [sessions.two]
 protocol = "rlc"
-burst = 0
+options = { burst = 0 }
 source = "S"
 receivers = ["R1"]
 layers = { scheme = "doubling", base = "64 kbit/s", count = 5 }
@@ -85,7 +85,7 @@ def in_python(text: str, session: str) -> str:
     """The scenario with a session whose protocol is that of Python, with the options that both have."""
     head, found, tail = text.partition(f"[sessions.{session}]\n")
     assert found
-    return head + found + tail.replace('protocol = "rlc"\nburst = 0\n', 'protocol = "python-rlc"\n', 1)
+    return head + found + tail.replace('protocol = "rlc"\noptions = { burst = 0 }\n', 'protocol = "python-rlc"\n', 1)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -152,7 +152,7 @@ def test_an_exception_ends_the_run_with_its_traceback(when: str) -> None:
             self.fail("on_timer")
 
     define(Broken)
-    text = TWO.replace('protocol = "rlc"\nburst = 0\n', 'protocol = "mine"\n')
+    text = TWO.replace('protocol = "rlc"\noptions = { burst = 0 }\n', 'protocol = "mine"\n')
     with pytest.raises(layercast.ProtocolError, match="what is missing") as raised:
         layercast.run(text)
     assert isinstance(raised.value.__cause__, KeyError)
@@ -167,7 +167,7 @@ def test_what_the_contract_forbids_is_an_exception_where_it_is_asked_for() -> No
                 ask(self, now)
 
         define(Asking)
-        text = TWO.replace('protocol = "rlc"\nburst = 0\n', 'protocol = "mine"\n')
+        text = TWO.replace('protocol = "rlc"\noptions = { burst = 0 }\n', 'protocol = "mine"\n')
         with pytest.raises(layercast.ProtocolError) as raised:
             layercast.run(text)
         return str(raised.value.__cause__)
@@ -232,7 +232,7 @@ def test_reports_reach_the_source_and_answers_the_receiver() -> None:
                 self.send_report(Report(now, None))
 
     define(Asking, source=Echo, headers=(Data, Report), receiver_gauges={"round_trip": "ns"})
-    text = TWO.replace('protocol = "rlc"\nburst = 0\n', 'protocol = "mine"\n')
+    text = TWO.replace('protocol = "rlc"\noptions = { burst = 0 }\n', 'protocol = "mine"\n')
     text += '\n[probes.trip]\nof = "flow one@R1"\nwhat = ["round_trip", "loss"]\nevery = "1 s"\n'
     probes = layercast.run(text).probes.to_pandas()
     trips = probes[probes.quantity == "round_trip"].value
@@ -277,7 +277,7 @@ def test_every_kind_of_option() -> None:
             super().on_start(now)
 
     define(Seeing, options=Options)
-    text = TWO.replace('protocol = "rlc"\nburst = 0\n', 'protocol = "mine"\n')
+    text = TWO.replace('protocol = "rlc"\noptions = { burst = 0 }\n', 'protocol = "mine"\n')
     changed = {
         "session.one.count": 5,
         "session.one.share": 0.25,
