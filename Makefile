@@ -23,7 +23,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 generated fingerprints gate instructions fuzz mutants python
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints gate instructions fuzz mutants python
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -88,6 +88,9 @@ unit: gate python
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \
 	  END { print NR (NR == 1 ? " test" : " tests") " skipped:"; for (at = 1; at <= NR; at++) print lines[at] }'; \
 	  else echo "No test was skipped."; fi
+
+reference: build ## Write the whole reference as Markdown into results/reference: commands, keys, options, scenarios
+	$(LAYERCAST) reference --out $(OUT)/reference
 
 generated: toolchain ## Rewrite the pages and schemas that come from code
 	UPDATE_GENERATED=1 $(CARGO) test $(WORKSPACE) --locked generated

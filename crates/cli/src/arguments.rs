@@ -7,7 +7,7 @@ use layercast_core::units::Duration;
 
 use crate::design_arguments::Design;
 use crate::explain_arguments::Explain;
-use crate::package_arguments::{Completions, ManualPages};
+use crate::package_arguments::{Completions, ManualPages, Reference};
 use crate::scoreboard_arguments::Scoreboard;
 use crate::transfer_arguments::{Receive, Send};
 use crate::trimmed::trimmed;
@@ -74,7 +74,7 @@ pub(crate) enum Command {
     Why(Why),
     /// Say from a trace why a receiver was at its rate: each decision, its cause and what preceded it
     Explain(Explain),
-    /// List the built-in scenarios and the protocols, or show one protocol's options
+    /// List what can be run, or show the options of a protocol, queue or TCP, or the keys of a table
     List(List),
     /// Check a scenario file and report its errors
     Check(Check),
@@ -88,6 +88,10 @@ pub(crate) enum Command {
     Send(Send),
     /// Receive files from a multicast group, at the rate that the path sustains
     Receive(Receive),
+    /// Carry sessions through networks without multicast: hold their channels for receivers and other relays, and send the
+    /// packets on by unicast
+    #[cfg(all(feature = "transport", target_os = "linux"))]
+    Relay(crate::relay_arguments::Relay),
     /// List the sessions that are announced on the network
     #[cfg(all(feature = "transport", target_os = "linux"))]
     Sessions(crate::sessions_arguments::Sessions),
@@ -101,6 +105,8 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Write the manual pages
     Man(ManualPages),
+    /// Write the whole reference as Markdown: commands, keys, options, scenarios
+    Reference(Reference),
     /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
     #[cfg(all(feature = "emulator", target_os = "linux"))]
     #[command(hide = true)]
@@ -350,7 +356,8 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Show the options of this protocol or queue with their defaults, such as elm, tcp-cubic or red
+    /// Show what can be set on this protocol, queue, traffic or table, such as elm, tcp-cubic, red or
+    /// session; `keys` shows all tables of a scenario file, `lints` the warnings about one, `measures` what a suite may judge
     #[arg(value_name = "NAME", conflicts_with_all = ["scenarios", "protocols"])]
     pub(crate) name: Option<String>,
 

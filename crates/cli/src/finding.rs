@@ -152,7 +152,7 @@ fn trust(url: &SessionUrl, keys: &mut Vec<PublicKey>) -> Result<(), Failure> {
 }
 
 /// A session by the file of its description.
-fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
+pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
     let bytes = read_description(path)?;
     if !keys.is_empty() {
         verify_description(path, &bytes, keys)?;

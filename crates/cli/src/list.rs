@@ -1,12 +1,14 @@
-//! `layercast list`: what can be run, and what can be set on it.
+//! `layercast list`: what can be run, and what can be set on it and in the tables of files.
 
 use std::fmt::Write as _;
 
 use layercast_core::family::AnyProtocol as _;
-use layercast_laboratory::scenario::field::{Absent, Field};
+use layercast_laboratory::lint;
+use layercast_laboratory::scenario::field::{Absent, Field, TableSpec};
 use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP, UDP_KEYS};
-use layercast_laboratory::scenario::tables::FLOW;
+use layercast_laboratory::scenario::suite::Measure;
 use layercast_laboratory::scenario::tables::options::{self, OptionGroup, QUEUES, TRAFFIC};
+use layercast_laboratory::scenario::tables::{ALL, FLOW, SUITE_TABLES};
 use layercast_laboratory::scenario::{FlowGauges, catalogue, nearest};
 use layercast_protocols::registry::{self, Protocol};
 
@@ -14,6 +16,15 @@ use crate::arguments::List;
 use crate::choice;
 use crate::commands::{Failure, read};
 use crate::output::print;
+
+/// The name under which all tables of a scenario file are listed.
+const KEYS: &str = "keys";
+
+/// The name under which the measures of a suite are listed.
+const MEASURES: &str = "measures";
+
+/// The name under which lints are listed.
+const LINTS: &str = "lints";
 
 pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
     let text = match &arguments.name {
@@ -60,6 +71,13 @@ fn names(arguments: &List) -> String {
                 let _ = writeln!(text, "{indent}{name}");
             }
         }
+        let line = |tables: &[&TableSpec]| tables.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+        let names = |tables: &[&TableSpec]| {
+            tables.chunks(9).map(line).collect::<Vec<_>>().join(&format!(",\n{indent}"))
+        };
+        let _ = writeln!(text, "\nTables of scenario files (all at once: {KEYS})\n{indent}{}", names(ALL));
+        let _ = writeln!(text, "\nTables of suites (and {MEASURES})\n{indent}{}", names(SUITE_TABLES));
+        let _ = writeln!(text, "\nWarnings about scenarios: {LINTS}");
     }
     text
 }
@@ -80,7 +98,8 @@ fn gauges(gauges: FlowGauges) -> String {
     text
 }
 
-/// The options and gauges of a multicast protocol, the options of a queue or of traffic, or the keys of a flow.
+/// The options and gauges of a multicast protocol, the options of a queue or of traffic, the keys of a flow or table, or
+/// the measures of suites, or the lints.
 fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
     let mut text = String::new();
     let plain = arguments.plain;
@@ -104,6 +123,23 @@ fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
             }
             FLOW.fields.iter().for_each(|field| key(&mut text, field, plain));
         }
+    } else if name == MEASURES {
+        Measure::ALL.iter().for_each(|measure| measured(&mut text, *measure, plain));
+    } else if name == LINTS {
+        for lint in lint::ALL {
+            let _ = match plain {
+                true => writeln!(text, "{}", lint.name),
+                false => writeln!(
+                    text,
+                    "{}    (found {} a run)\n    {}\n    {}",
+                    lint.name, lint.when, lint.meaning, lint.remedy
+                ),
+            };
+        }
+    } else if name == KEYS {
+        ALL.iter().for_each(|spec| table(&mut text, spec, plain));
+    } else if let Some(spec) = ALL.iter().chain(SUITE_TABLES).find(|spec| spec.name == name) {
+        table(&mut text, spec, plain);
     } else {
         return Err(unknown(name));
     }
@@ -112,14 +148,16 @@ fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
 
 fn unknown(name: &str) -> Failure {
     let protocols: Vec<&str> = registry::NAMES.iter().chain(FLOW_PROTOCOLS).copied().collect();
-    let help = nearest(name, protocols.iter().chain(QUEUES).chain(TRAFFIC).copied())
+    let tables: Vec<&str> = ALL.iter().chain(SUITE_TABLES).map(|spec| spec.name).collect();
+    let help = nearest(name, protocols.iter().chain(QUEUES).chain(TRAFFIC).chain(&tables).copied())
         .map_or(String::new(), |nearest| format!("\n  = help: did you mean `{nearest}`?"));
     Failure::Input(format!(
-        "error: there is no protocol, queue or traffic `{name}`\n  = allowed: the protocols {}; the queues {}; the \
-         traffic {}{help}",
+        "error: there is no protocol, queue, traffic or table `{name}`\n  = allowed: the protocols {}; the queues {}; \
+         the traffic {}; the tables {}; {KEYS}; {LINTS}; {MEASURES}{help}",
         protocols.join(", "),
         QUEUES.join(", "),
         TRAFFIC.join(", "),
+        tables.join(", "),
     ))
 }
 
@@ -159,6 +197,35 @@ fn rows(groups: &[OptionGroup], plain: bool) -> String {
         row(&mut text, spec.name, &value, &spec.takes(), &spec.doc, plain);
     }
     text
+}
+
+/// What a table is for, and its keys; those that are options of a choice, such as a kind of queue, are listed under its
+/// name.
+fn table(text: &mut String, spec: &TableSpec, plain: bool) {
+    if !plain {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(text, "{gap}{}: {}", spec.name, spec.doc);
+        if !spec.example.is_empty() {
+            let _ = writeln!(text, "such as {}", spec.example);
+        }
+    }
+    spec.fields.iter().for_each(|field| key(text, field, plain));
+    if spec.options.is_some() && !plain {
+        text.push_str(
+            "and the options of what it describes: `layercast list NAME`, such as red, tcp-cubic, web\n",
+        );
+    }
+}
+
+fn measured(text: &mut String, measure: Measure, plain: bool) {
+    let unit = match measure.unit() {
+        "" => String::new(),
+        unit => format!("    ({unit})"),
+    };
+    let _ = match plain {
+        true => writeln!(text, "{}", measure.name()),
+        false => writeln!(text, "{}{unit}\n    {}", measure.name(), measure.doc()),
+    };
 }
 
 fn key(text: &mut String, field: &Field, plain: bool) {

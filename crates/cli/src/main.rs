@@ -3,6 +3,7 @@
 //! Exit status 0: done. 1: failed. 2: wrong usage or input. `emulate` keeps that of the command it runs.
 
 mod agree;
+mod amt_arguments;
 mod arguments;
 mod choice;
 mod cluster;
@@ -35,6 +36,7 @@ mod explain_arguments;
 mod explore;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod finding;
+mod host_address;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -56,8 +58,16 @@ mod package_arguments;
 mod progress;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
-#[cfg(test)]
 mod reference;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay_arguments;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay_status;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod relaying;
+mod relaying_arguments;
 mod run;
 mod scoreboard;
 mod scoreboard_arguments;
@@ -125,8 +135,11 @@ fn main() -> ExitCode {
         Command::Sessions(arguments) => sessions::sessions(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Doctor(arguments) => doctor::doctor(arguments),
+        #[cfg(all(feature = "transport", target_os = "linux"))]
+        Command::Relay(arguments) => relay::relay(arguments),
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
+        Command::Reference(arguments) => reference::reference(arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

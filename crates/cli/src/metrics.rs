@@ -16,18 +16,27 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The format of the page (Prometheus text format 0.0.4).
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The page that is served now.
+/// The pages that are served now: the measures, and if there is one a status as JSON.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Served(Arc<Mutex<String>>);
+pub(crate) struct Served(Arc<Mutex<(String, Option<String>)>>);
 
 impl Served {
     /// Replaces the page.
     pub(crate) fn set(&self, page: Page) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = page.0;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0 = page.0;
+    }
+
+    /// Replaces the status.
+    pub(crate) fn set_status(&self, json: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1 = Some(json);
     }
 
     fn get(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    fn status(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 }
 
@@ -111,6 +120,7 @@ fn response(request: &[u8], page: &Served) -> (&'static str, String, bool) {
             let wants_body = *method == "GET";
             match target.split('?').next() {
                 Some("/metrics") => ("200 OK", page.get(), wants_body),
+                Some("/status") if let Some(status) = page.status() => ("200 OK", status, wants_body),
                 _ => ("404 Not Found", "the page is /metrics\n".to_owned(), wants_body),
             }
         }

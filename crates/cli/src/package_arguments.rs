@@ -1,4 +1,4 @@
-//! Arguments of `layercast completions` and `layercast man`.
+//! Arguments of `layercast completions`, `layercast man` and `layercast reference`.
 
 use std::path::PathBuf;
 
@@ -22,6 +22,13 @@ pub(crate) struct Completions {
 #[derive(Debug, Args)]
 pub(crate) struct ManualPages {
     /// Write layercast.1 and a page for each command, such as layercast-send.1, to this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Reference {
+    /// Write commands.md, keys.md, lints.md, options.md, protocols.md, scenarios.md and suites.md to this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
 }

@@ -29,6 +29,7 @@ use crate::layering;
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
+use crate::relaying;
 use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
@@ -159,6 +160,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         longest_part: PART_SYMBOLS,
         tagged: TAGGED,
         state: arguments.state.clone(),
+        serve: relaying::serving(&arguments.serving, arguments.group),
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
         is_announced: finding::is_announced(arguments),
@@ -322,6 +324,7 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
         salt,
         keys,
         silent: arguments.silent,
+        relays: relaying::relays(&arguments.relays),
         seed: None,
     })
 }

@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args};
 use layercast_core::units::{Duration, Rate, Size};
 use layercast_core::wire::DATA_PORT;
 
+use crate::relaying_arguments::{Relays, Serving};
 use crate::stream_arguments::{StreamReceive, StreamSend};
 
 /// The size of packets.
@@ -126,6 +127,9 @@ pub(crate) struct Send {
     pub(crate) options: Vec<(String, String)>,
 
     #[command(flatten)]
+    pub(crate) serving: Serving,
+
+    #[command(flatten)]
     pub(crate) stream: StreamSend,
 
     #[command(flatten)]
@@ -243,6 +247,9 @@ pub(crate) struct Receive {
     /// Write the decisions of the congestion control to this file, for `layercast explain`
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) relays: Relays,
 
     #[command(flatten)]
     pub(crate) stream: StreamReceive,

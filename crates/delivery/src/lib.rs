@@ -7,6 +7,7 @@
 
 pub mod accept;
 mod address;
+pub mod amt;
 pub mod announce;
 pub mod carousel;
 pub mod catalogue;
@@ -24,6 +25,7 @@ mod percent;
 pub mod placed;
 pub mod placing;
 pub mod reception;
+pub mod relay;
 pub mod reporting;
 pub mod search;
 pub mod security;

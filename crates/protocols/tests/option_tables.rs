@@ -1,48 +1,36 @@
-//! The tables of options in `docs/protocols/` match the code, for every protocol in the registry.
-
-use std::fmt::Write as _;
+//! The options in `docs/protocols/` match the code: a page names those that its text needs, and the rows come from here.
 
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::option::{Kind, OptionSpec};
 use layercast_protocols::registry::{NAMES, Protocol};
-use layercast_testkit::generated::{check_between, in_project};
+use layercast_testkit::generated::{check_chosen, in_project};
 
-/// Protocols with options of another one, whose page has the rows that are equal.
-const RELATIVES: [(&str, &str); 6] = [
-    ("cbr", "tfrc"),
-    ("e-flid-dl", "flid-dl"),
-    ("flid-sl", "flid-dl"),
-    ("golestani-sabnani", "rla"),
-    ("pgmcc", "rla"),
-    ("smcc", "tfmcc"),
-];
-
-fn rows(name: &str) -> Vec<(&'static str, String)> {
+/// The rows of some options, and which command prints the others.
+fn table(name: &str, shown: &[&str]) -> String {
     let protocol = Protocol::named(name).expect("the registry knows its names");
-    let row = |spec: &OptionSpec| {
-        let row = format!("| `{}` | {} | {} |", spec.name, value(spec), spec.doc);
-        assert_eq!(row.matches('|').count(), 4, "a bar would break the table: {row}");
-        (spec.name, row)
+    let specs = protocol.option_specs();
+    let rows: Vec<String> = shown
+        .iter()
+        .map(|option| {
+            let spec = specs.iter().find(|spec| spec.name == *option);
+            row(spec.unwrap_or_else(|| panic!("{name} has no option {option}")))
+        })
+        .collect();
+    let rest = match specs.len() - rows.len() {
+        0 => "Bounds".to_owned(),
+        1 => "One more, and bounds".to_owned(),
+        more => format!("{more} more, and bounds"),
     };
-    protocol.option_specs().iter().map(row).collect()
+    format!(
+        "| option | default | meaning |\n| --- | --- | --- |\n{}\n\n{rest}: `layercast list {name}`.\n",
+        rows.join("\n")
+    )
 }
 
-fn table(name: &str) -> String {
-    let mut table =
-        format!("Bounds: `layercast list {name}`.\n\n| option | default | meaning |\n| --- | --- | --- |\n");
-    let relative = RELATIVES.iter().find(|(own, _)| *own == name).map(|(_, relative)| *relative);
-    let theirs = relative.map_or(Vec::new(), rows);
-    let (same, own): (Vec<_>, Vec<_>) = rows(name).into_iter().partition(|row| theirs.contains(row));
-    for (_, row) in own {
-        writeln!(table, "{row}").expect("a string takes everything");
-    }
-    if let Some(relative) = relative {
-        let names: Vec<_> = same.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let names = names.join(", ");
-        writeln!(table, "\nAs in [{relative}]({relative}.md#options): {names}.")
-            .expect("a string takes everything");
-    }
-    table
+fn row(spec: &OptionSpec) -> String {
+    let row = format!("| `{}` | {} | {} |", spec.name, value(spec), spec.doc);
+    assert_eq!(row.matches('|').count(), 4, "a bar would break the table: {row}");
+    row
 }
 
 /// The default, and what else may stand in its place if that is a few names.
@@ -58,10 +46,22 @@ fn value(spec: &OptionSpec) -> String {
 }
 
 #[test]
-fn generated_option_tables_are_fresh() {
+fn generated_options_in_pages_are_fresh() {
     for name in NAMES {
         let page = in_project(&format!("docs/protocols/{name}.md"));
-        let (begin, end) = (format!("<!-- options: {name} -->"), "<!-- end of options -->");
-        check_between(&page, &begin, end, &table(name));
+        check_chosen(&page, name, |shown| table(name, shown));
+    }
+}
+
+#[test]
+fn every_option_has_a_sentence() {
+    for name in NAMES {
+        let protocol = Protocol::named(name).expect("the registry knows its names");
+        for spec in protocol.option_specs() {
+            let is_sentence =
+                spec.doc.ends_with('.') && spec.doc.starts_with(|first: char| !first.is_lowercase());
+            assert!(is_sentence, "{name}: {}: {}", spec.name, spec.doc);
+            let _ = row(&spec);
+        }
     }
 }

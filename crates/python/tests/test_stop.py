@@ -16,6 +16,8 @@ MANY = 100_000
 
 
 def interrupt_after(seconds: float) -> None:
+    # A program that was started in the background of a shell ignores the signal, and so would this one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
 
 

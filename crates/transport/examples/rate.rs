@@ -58,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         println!("{:?}", host.counters());
     } else {
-        let mut host = ReceiverHost::new(interface, &protocol, session, None, None, 2)?;
+        let mut host = ReceiverHost::new(interface, &protocol, session, None, 2)?;
         host.start()?;
         while host.clock().now() < until {
             host.step(until, &mut |_, _| Ok(()))?;

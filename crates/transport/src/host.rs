@@ -4,13 +4,15 @@
 //! deadline, whichever is first, and drive the endpoint through the loop that all hosts share,
 //! [`layercast_core::contract::drive`].
 //!
-//! Each layer is a multicast group. A receiver has one socket for each group that it has joined, bound to
+//! Each layer is a multicast group, joined here or, through a [`Tunnel`], elsewhere. A receiver has one socket for each group that it has joined, bound to
 //! the group's address: the socket of a packet identifies its layer, and the kernel's limit on memberships
 //! per socket does not matter. Data packets are sent as ECN-capable; marks and arrival times are read from
 //! ancillary data where the kernel provides it. The packets waiting at a socket are read by one system
 //! call, and packets of a channel that are due in the same burst are sent by one.
 
+mod access;
 mod admission;
+mod branch;
 mod clock;
 mod counters;
 mod inbox;
@@ -25,17 +27,20 @@ mod socket;
 mod source;
 mod source_membership;
 
+pub use access::{Access, Groups, Tunnel};
+pub use branch::Branch;
 pub use clock::Clock;
 pub(crate) use clock::until;
 pub use counters::ReceiverCounters;
-pub use inbox::{Datagram, Inbox};
+pub use inbox::{Datagram, Inbox, Unwrapped};
 pub use interface::Interface;
 pub(crate) use interface::unspecified;
 pub use leaves::LeaveCounters;
 pub(crate) use packet_loss::PacketLoss;
 pub use packet_loss::RecentPackets;
 pub use receiver::{ReceiverHost, ReceiverNote, Stranger};
+pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
 pub use socket::{PacketSocket, open_announcer, open_group};
-pub(crate) use socket::{RECEIVE_BUFFER, open_source};
+pub(crate) use socket::{RECEIVE_BUFFER, open_source, open_unicast};
 pub use source::SourceHost;

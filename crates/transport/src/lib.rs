@@ -1,7 +1,7 @@
 //! Layercast on real UDP multicast.
 //!
 //! On top of [`layercast_delivery`], which has packets, objects and sessions: [`disk`] (a folder of received files) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and [`receive`](mod@receive) (files
-//! and folders), [`announcing`] and [`listening`] (how receivers find a session) · [`endpoint`] (a source or a receiver without a file, which reports).
+//! and folders), [`amt`] (through relays of RFC 7450), [`announcing`] and [`listening`] (how receivers find a session) · [`relay`] (sessions through networks without multicast) · [`endpoint`] (a source or a receiver without a file, which reports).
 //!
 //! `docs/wire-format.md` has the bit tables.
 //!
@@ -10,6 +10,7 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod amt;
 pub mod announcing;
 mod background;
 pub mod disk;
@@ -21,6 +22,7 @@ pub mod host;
 pub mod listening;
 pub mod notice;
 pub mod receive;
+pub mod relay;
 pub mod send;
 
 pub use error::Error;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use layercast_core::units::Rate;
 use layercast_delivery::announce::flute::FluteSession;
 use layercast_delivery::groups::GroupRange;
+use layercast_delivery::relay::child::News;
 
 /// Something that does not end a transfer, in words for the operator. Each is given once, not for every packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,23 @@ pub enum Notice {
     NotHeard {
         /// Whether the receiver never says anything (`--silent`).
         is_silent: bool,
+    },
+    /// A receiver, or a relay, has news of the relay above it.
+    Relay {
+        /// It.
+        news: News,
+    },
+    /// No multicast comes, or no longer: a receiver tries the relays that it was given.
+    NoMulticast {
+        /// The base layer's group.
+        group: SocketAddr,
+        /// For how long nothing came.
+        waited: Duration,
+    },
+    /// Multicast comes again, and the relay is left.
+    MulticastBack {
+        /// The base layer's group.
+        group: SocketAddr,
     },
     /// Packets of groups that a receiver has left do not stop.
     LeavesWithoutEffect,
@@ -116,6 +134,11 @@ pub enum Notice {
         /// Why.
         reason: String,
     },
+    /// A receiver has news of its AMT relay.
+    Amt {
+        /// It.
+        news: AmtNews,
+    },
     /// Nothing more can be written to the output of a layer of a stream.
     OutputClosed {
         /// The output.
@@ -163,6 +186,19 @@ pub enum Notice {
     },
 }
 
+/// What a receiver says of its AMT relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AmtNews {
+    /// Packets come through this one.
+    Served(SocketAddr),
+    /// This one, or the address of discovery, does not answer.
+    Silent(SocketAddr),
+    /// This one takes no more tunnels.
+    Full(SocketAddr),
+    /// This one answers, and sends nothing.
+    NoData(SocketAddr),
+}
+
 impl Notice {
     /// Its name for programs, which does not change.
     pub fn name(&self) -> &'static str {
@@ -170,6 +206,9 @@ impl Notice {
             Notice::OtherSender { .. } => "other_sender",
             Notice::SharedGroups { .. } => "shared_groups",
             Notice::NotHeard { .. } => "not_heard",
+            Notice::Relay { .. } => "relay",
+            Notice::NoMulticast { .. } => "no_multicast",
+            Notice::MulticastBack { .. } => "multicast_back",
             Notice::LeavesWithoutEffect => "leaves_without_effect",
             Notice::OtherSession { .. } => "other_session",
             Notice::TurnedAway { .. } => "turned_away",
@@ -184,6 +223,7 @@ impl Notice {
             Notice::Withdrawn { .. } => "withdrawn",
             Notice::LeftOut { .. } => "left_out",
             Notice::NotAnnounced { .. } => "not_announced",
+            Notice::Amt { .. } => "amt",
             Notice::OutputClosed { .. } => "output_closed",
             Notice::Waiting { .. } => "waiting",
             Notice::Retrying { .. } => "retrying",
@@ -198,6 +238,10 @@ impl Notice {
         !matches!(
             self,
             Notice::UplinkBack { .. }
+                | Notice::Amt { news: AmtNews::Served(_) }
+                | Notice::Relay { news: News::Served(_) }
+                | Notice::NoMulticast { .. }
+                | Notice::MulticastBack { .. }
                 | Notice::Following
                 | Notice::FluteSession { .. }
                 | Notice::Changed { .. }
@@ -237,6 +281,27 @@ impl fmt::Display for Notice {
                 "the source sends only the layers that receivers ask for, and does not hear this one: let UDP pass to it \
                  (`send --feedback-port`), or use `send --all-layers`"
             ),
+            Notice::Relay { news: News::Served(relay) } => {
+                write!(f, "packets come through the relay {relay}")
+            }
+            Notice::Relay { news: News::Silent(relay) } => write!(
+                f,
+                "the relay {relay} does not answer: it does not run, or UDP does not pass to it and back"
+            ),
+            Notice::Relay { news: News::Lost(relay) } => {
+                write!(f, "the relay {relay} is gone: trying the next")
+            }
+            Notice::Relay { news: News::Refused(relay, reason) } => {
+                write!(f, "the relay {relay} does not serve this host: {reason}")
+            }
+            Notice::NoMulticast { group, waited } => write!(
+                f,
+                "no multicast of {group} arrives ({:.0} s): trying the relays",
+                waited.as_secs_f64()
+            ),
+            Notice::MulticastBack { group } => {
+                write!(f, "multicast of {group} arrives: the relay is left")
+            }
             Notice::LeavesWithoutEffect => write!(
                 f,
                 "packets of groups that were left still arrive after ten seconds: no switch or router takes leaves (IGMP \
@@ -303,6 +368,21 @@ impl fmt::Display for Notice {
             Notice::NotAnnounced { reason } => {
                 write!(f, "the session is not announced: {reason}; receivers need its URL or its group")
             }
+            Notice::Amt { news: AmtNews::Served(relay) } => {
+                write!(f, "packets come through the AMT relay {relay}")
+            }
+            Notice::Amt { news: AmtNews::Silent(relay) } => write!(
+                f,
+                "no AMT relay answers at {relay}: none is there, or UDP does not pass to it and back; trying on"
+            ),
+            Notice::Amt { news: AmtNews::Full(relay) } => {
+                write!(f, "the AMT relay {relay} takes no more receivers; trying on")
+            }
+            Notice::Amt { news: AmtNews::NoData(relay) } => write!(
+                f,
+                "the AMT relay {relay} answers, but sends no packets of the session: the source is silent, or its packets do \
+                 not reach the relay"
+            ),
             Notice::OutputClosed { path, reason } => {
                 write!(f, "nothing more is written to {}: {reason}", path.display())
             }

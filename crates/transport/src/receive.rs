@@ -7,6 +7,7 @@ mod discovery;
 mod evidence;
 mod flute;
 mod overload;
+mod placing;
 mod reports;
 mod running;
 mod service;
@@ -40,7 +41,10 @@ use crate::{random_seed, set_options};
 pub use layercast_delivery::search::Known;
 
 use breaker::Breaker;
+pub use placing::RelayUse;
+
 use discovery::Found;
+use placing::Placing;
 use running::{Outcome, Running};
 
 /// The options of a reception.
@@ -73,6 +77,8 @@ pub struct ReceiveOptions {
     pub salt: Option<Salt>,
     /// Whose signed tables and objects are taken; anyone's if empty.
     pub keys: Vec<PublicKey>,
+    /// The relays that are asked where no multicast comes.
+    pub relays: RelayUse,
     /// The seed of the receiver's random numbers; any if none.
     pub seed: Option<u64>,
 }
@@ -154,11 +160,12 @@ pub fn receive(
     let seed = options.seed.unwrap_or_else(random_seed);
     let folder =
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
-    let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
     raise_file_limit();
     if let Known::Flute(session) = &options.known {
+        let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
         return flute::receive(session, folder, options, &interface, stop, say);
     }
+    let mut placing = Placing::new(options)?;
     let mut reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
     if let Some(threads) = decoders::Threads::start() {
         reception.set_decoders(Box::new(threads));
@@ -167,7 +174,7 @@ pub fn receive(
     if options.settings.mirror {
         running.open_record()?;
     }
-    let finished = sessions(&mut running, &interface, seed, say);
+    let finished = sessions(&mut running, &mut placing, seed, say);
     running.reception.flush();
     running.say_objects(say);
     let (host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
@@ -182,14 +189,14 @@ pub fn receive(
 /// Receives from one session after the other, until all is complete.
 fn sessions(
     running: &mut Running<'_>,
-    interface: &Interface,
+    placing: &mut Placing<'_>,
     seed: u64,
     say: &mut dyn FnMut(&ReceiveEvent<'_>),
 ) -> Result<(ReceiverHost, ReceiveProgress), Error> {
     let mut wait = Wait { not: None, patience: running.options.start_within };
     let mut breaker = Breaker::default();
     loop {
-        let error = match session(running, interface, seed, wait, &mut breaker, say) {
+        let error = match session(running, placing, seed, wait, &mut breaker, say) {
             Ok(Next::Done(host, progress)) => return Ok((*host, *progress)),
             Ok(Next::Wait(next)) => {
                 wait = next;
@@ -218,7 +225,7 @@ enum Next {
 /// Receives from the next session.
 fn session(
     running: &mut Running<'_>,
-    interface: &Interface,
+    placing: &mut Placing<'_>,
     seed: u64,
     wait: Wait,
     breaker: &mut Breaker,
@@ -226,23 +233,23 @@ fn session(
 ) -> Result<Next, Error> {
     let options = running.options;
     let Wait { not, patience } = wait;
-    let found = discovery::find(options, interface, not, patience, running.stop, running.begin, say)?;
-    let Found { session: found, base } = found;
+    let found = placing.find(not, patience, (running.stop, running.begin), say)?;
+    let Found { session: found, access } = found;
     if found.session.stream.is_some() {
         return Err(Error::IsStream);
     }
     say(&ReceiveEvent::Session(&found.session));
     let protocol = configured(&found.session, &options.protocol_options)?;
     running.follow(&found)?;
-    let (session, source) = (found.session, options.known.source());
+    let session = found.session;
     let current = (session.source, session.tsi);
-    let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+    let mut host = ReceiverHost::by(access, placing.interface(), &protocol, session, seed)?;
     if let Some(key) = &options.group_key {
         host.protect(key, options.salt());
     }
     host.keep_log();
     host.start()?;
-    let outcome = running.run(&mut host, breaker, say);
+    let outcome = running.run(&mut host, placing, breaker, say);
     running.leave(&host, &outcome);
     // In any case leave the session properly.
     let _ = host.stop();

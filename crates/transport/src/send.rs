@@ -34,6 +34,7 @@ use crate::file_limit::raise_file_limit;
 use crate::host::{Interface, OUTAGE_MAX, SourceCounters, SourceHost};
 use crate::notice::Notice;
 use crate::random_seed;
+use crate::relay::{ServeOptions, SourceServer};
 use layercast_delivery::announce::announcer::AnnounceError;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::object::{Cut, TOI_TABLE};
@@ -73,6 +74,15 @@ pub struct Ends {
     pub rounds: Option<u32>,
     /// When this many receivers have reported completion.
     pub completions: Option<usize>,
+}
+
+/// How a source serves receivers and relays itself.
+#[derive(Clone, Debug)]
+pub struct ServeUse {
+    /// Where, and whom.
+    pub serve: ServeOptions,
+    /// Whether nothing is sent by multicast.
+    pub only: bool,
 }
 
 /// The options of a transmission.
@@ -115,6 +125,8 @@ pub struct SendOptions {
     pub tagged: u64,
     /// Where the state is kept with which a sender goes on that is started again.
     pub state: Option<PathBuf>,
+    /// How receivers and relays are served by unicast; none if they are not.
+    pub serve: Option<ServeUse>,
     /// The seed of the source's random numbers; any if none.
     pub seed: Option<u64>,
     /// What people call the session.
@@ -264,6 +276,7 @@ pub fn send(
         sequence.grant(writer.as_ref().map_or(SEQUENCE_MAX, Writer::granted));
         host.protect(key, sequence);
     }
+    serve(&mut host, options.serve.as_ref())?;
     if options.reports {
         host.poll_receivers();
     }
@@ -357,6 +370,14 @@ pub fn send(
             }
         }
     }
+}
+
+/// Serves receivers and relays by unicast too, if so asked.
+fn serve(host: &mut SourceHost, options: Option<&ServeUse>) -> Result<(), Error> {
+    let Some(ServeUse { serve, only }) = options else { return Ok(()) };
+    let server = SourceServer::open(serve, host.session().source)?;
+    host.branch(Box::new(server), *only);
+    Ok(())
 }
 
 /// The rates of all levels, from the lowest.

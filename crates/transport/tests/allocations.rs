@@ -94,7 +94,7 @@ fn packets_allocate_nothing() {
     fs::create_dir(temp.0.join("into")).unwrap();
     let folder = Folder::open(&temp.0.join("into")).unwrap();
     let mut reception = Reception::new(folder, ReceptionSettings::default());
-    let mut receiver = ReceiverHost::new(interface, &elm, session, None, None, 2).unwrap();
+    let mut receiver = ReceiverHost::new(interface, &elm, session, None, 2).unwrap();
     source.start(&mut supply).unwrap();
     // A delayed source sends all packets that are due, up to a tenth of a second, and its queue grows once
     // for them. A busy machine could delay it at any time, so do it now.

@@ -130,6 +130,36 @@ reason = "a tenth"
 [[claim.test]]
 quantity = "Much over little"
 within = [9, 11]
+[[claim]]
+id = "twice"
+figure = "Figure 1"
+place = "3"
+kind = "own"
+says = "Twice as much is lost."
+reason = "a tenth"
+[[claim.test]]
+quantity = "Much over little"
+within = [1, 3]
+[[claim]]
+id = "twice-again"
+figure = "Figure 1"
+place = "4"
+kind = "own"
+says = "Twice as much is lost."
+reason = "a tenth"
+[[claim.test]]
+quantity = "Much over little"
+within = [1, 3]
+[[claim]]
+id = "more"
+figure = "Figure 1"
+place = "3"
+kind = "own"
+says = "More is lost."
+reason = "a tenth"
+[[claim.test]]
+quantity = "Much over little"
+above = 2
 [[left_out]]
 place = "2"
 says = "It is loud"
@@ -197,11 +227,12 @@ fn verdicts_follow_from_what_was_measured() {
         "| the paper's, with double loss | 0 | 1 | 0 | 0 | 0 |",
         "| 1 | Ten times as much is lost. | held: 10.0 (9.00–11.0); double: failed |",
         "- It is loud (2): there is no sound",
+        "\n- own, **failed**: Twice as much is lost (3; 4).\n",
         "| 0.1 | 0.100 |",
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
-    assert!(page.ends_with("\nBecause.\n"), "{page}");
+    assert!(page.ends_with("\nBecause.\n") && !page.contains("More is lost"), "{page}");
     for part in
         ["<svg", "CBR", "held", "10.0 ± 0.1 at here", "Bound: a tenth", "With double loss", "0.100 ± 0.001"]
     {

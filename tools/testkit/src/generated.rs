@@ -37,3 +37,19 @@ pub fn check_between(path: &Path, begin: &str, end: &str, expected: &str) {
     };
     check(path, &format!("{before}{begin}\n{expected}{end}\n{after}"));
 }
+
+/// As [`check_between`], for a page that shows some of many rows: the names of the shown ones stand in the line
+/// `<!-- options: NAME: first, second -->`, and the part ends at `<!-- end of options -->`.
+///
+/// # Panics
+/// Also when the page has no such line.
+pub fn check_chosen(path: &Path, name: &str, expected: impl Fn(&[&str]) -> String) {
+    let page =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let start = format!("<!-- options: {name}: ");
+    let Some(begin) = page.lines().find(|line| line.starts_with(&start) && line.ends_with(" -->")) else {
+        panic!("{} needs a line {start}FIRST, SECOND -->", path.display());
+    };
+    let shown: Vec<&str> = begin[start.len()..begin.len() - " -->".len()].split(", ").collect();
+    check_between(path, begin, "<!-- end of options -->", &expected(&shown));
+}

@@ -128,23 +128,6 @@ fn no_file_knows_the_machine_it_was_written_on() {
 }
 
 #[test]
-fn every_scenario_is_reproduced() {
-    // A table that `make generated` writes; a test of the laboratory keeps it fresh.
-    let page = fs::read_to_string(root().join("docs/built-in-scenarios.md")).unwrap();
-    let folder = root().join("scenarios");
-    let mut missing = Vec::new();
-    // Those of the scoreboard belong to its suite.
-    for file in files(&folder).into_iter().filter(|file| !file.starts_with(folder.join("scoreboard"))) {
-        let name = file.strip_prefix(&folder).unwrap().with_extension("");
-        let name = name.to_str().unwrap().replace('\\', "/");
-        if !page.contains(&format!("| `layercast run {name}` |")) {
-            missing.push(name);
-        }
-    }
-    assert!(missing.is_empty(), "docs/built-in-scenarios.md has no command for {}", missing.join(", "));
-}
-
-#[test]
 fn rust_in_the_readme_is_from_examples_that_compile() {
     let examples: Vec<String> = files(&root().join("crates"))
         .iter()

@@ -116,6 +116,15 @@ impl Cables {
         ))
     }
 
+    /// Cuts the runs of packets that the source's kernel sends as one, as a network card does: no link behind one carries
+    /// them, and a queue that takes or drops a run whole favours the flow with the longer ones.
+    ///
+    /// # Errors
+    /// That of the system.
+    pub fn cut_runs(&self) -> Result<()> {
+        run(&format!("ip -n {} link set dev up0 gso_max_segs 1", self.name("source")))
+    }
+
     /// Loses a share of the multicast packets that arrive behind a link, at random.
     ///
     /// # Errors

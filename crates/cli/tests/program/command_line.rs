@@ -167,11 +167,46 @@ fn lists_the_keys_of_a_tcp_flow() {
 }
 
 #[test]
+fn lists_the_keys_of_tables_and_the_measures_of_suites() {
+    let link = text(&run(&["list", "link"]).stdout);
+    assert!(link.starts_with("link: "), "{link}");
+    assert!(link.contains("\nrate = ") && link.contains("\ndelay = "), "{link}");
+    let all = text(&run(&["list", "keys"]).stdout);
+    assert!(all.contains(link.trim_end()), "{all}");
+    let suite = text(&run(&["list", "cell", "--plain"]).stdout);
+    assert!(suite.lines().any(|line| line == "starve"), "{suite}");
+    let measures = text(&run(&["list", "measures", "--plain"]).stdout);
+    assert!(measures.lines().any(|line| line == "others_slowdown"), "{measures}");
+    let lints = text(&run(&["list", "lints"]).stdout);
+    assert!(lints.contains("lockstep    (found before a run)\n"), "{lints}");
+    let missing = text(&run(&["list", "sesion"]).stderr);
+    assert!(missing.ends_with("did you mean `session`?\n"), "{missing}");
+}
+
+#[test]
+fn the_reference_is_seven_pages() {
+    let out = scratch("reference");
+    let output = run(&["reference", "--out", out.to_str().expect("the path is text")]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    let page = |name: &str| std::fs::read_to_string(out.join(name)).expect("a page");
+    assert!(page("keys.md").contains("\n### session\n"));
+    assert!(page("options.md").contains("\n## every TCP\n"));
+    assert!(page("suites.md").contains("| `share` |"));
+    assert!(page("lints.md").contains("| `lockstep` |"));
+    for scenario in BUILT_IN {
+        assert!(page("scenarios.md").contains(&format!("| `{}` | ", scenario.name)), "{}", scenario.name);
+    }
+    for protocol in protocols() {
+        assert!(page("protocols.md").contains(&format!("\n## {protocol}\n")), "{protocol}");
+    }
+}
+
+#[test]
 fn an_unknown_protocol_is_reported() {
     let output = run(&["list", "elmo"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
     let reported = text(&output.stderr);
-    let start = "error: there is no protocol, queue or traffic `elmo`\n  = allowed: the protocols ";
+    let start = "error: there is no protocol, queue, traffic or table `elmo`\n  = allowed: the protocols ";
     let allowed = reported.strip_prefix(start).expect("what is wrong");
     assert!(allowed.starts_with(&protocols().join(", ")), "{reported}");
     assert!(allowed.contains(", tcp-sack, ") && allowed.contains("the queues drop-tail, red"), "{reported}");

@@ -27,6 +27,7 @@ mod pages;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
 mod refusals;
+mod relay;
 mod scoreboard;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod security;

@@ -56,6 +56,7 @@ fn a_killed_sender_goes_on_with_symbols_that_receivers_do_not_have() {
         silent: false,
         salt: None,
         keys: Vec::new(),
+        relays: Default::default(),
         seed: None,
     };
     let receiver = thread::spawn(move || receive(&options, &AtomicBool::new(false), &mut |_| {}));

@@ -9,8 +9,11 @@ use layercast_testkit::skip::{Missing, skip};
 use super::{scratch, text};
 
 /// The units of services, each with the folder of its files of arguments and the example in it.
-const SERVICES: &[(&str, &str)] =
-    &[("send", "packaging/config/send.conf"), ("receive", "packaging/config/receive.conf")];
+const SERVICES: &[(&str, &str)] = &[
+    ("send", "packaging/config/send.conf"),
+    ("receive", "packaging/config/receive.conf"),
+    ("relay", "packaging/config/relay.conf"),
+];
 
 /// The first version that judges units which are not installed.
 const OFFLINE: u32 = 250;
@@ -57,7 +60,7 @@ fn analyze(command: impl FnOnce(&mut Command)) -> Option<Output> {
 #[test]
 fn systemd_reads_the_package_units() {
     let units = units(&scratch("units"));
-    assert_eq!(units.len(), 4, "{units:?}");
+    assert_eq!(units.len(), 5, "{units:?}");
     let Some(output) = analyze(|command| _ = command.args(["verify", "--man=no"]).args(&units)) else {
         return;
     };

@@ -10,7 +10,7 @@ use crate::disk::Disk;
 
 /// The memory for records (CHOICE), and the maximum number of them, as each keeps a file open. A receiver that has seen all of
 /// 100 GB and lost little needs less than that; one that waits with the places of many repair symbols needs more.
-const MEMORY_MAX: u64 = 16 << 20;
+const MEMORY_MAX: u64 = 8 << 20;
 const OPEN_MAX: usize = 256;
 
 /// The records in memory.
@@ -37,7 +37,7 @@ impl Records {
 }
 
 impl<D: Disk> Reception<D> {
-    /// Limits the memory for records, which is 16 MiB without this. That of one is always taken.
+    /// Limits the memory for records, which is 8 MiB without this. That of one is always taken.
     pub fn limit_records(&mut self, most: u64) {
         self.records.most = most;
     }

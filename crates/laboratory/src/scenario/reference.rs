@@ -1,6 +1,5 @@
-//! The tables of keys in `docs/scenarios.md`.
-//!
-//! The options of queues, TCPs and the traffic library have tables on pages of their own ([`option_table`]).
+//! The reference of scenario files and suites as Markdown: tables of keys, and of the options of queues, TCPs and the
+//! traffic library. `layercast reference` writes them.
 
 use std::fmt::Write;
 
@@ -28,9 +27,9 @@ pub fn suite_markdown() -> String {
     text
 }
 
-/// The options of a choice as Markdown, with a column of defaults for each profile. Of what they take only names are
-/// listed: `layercast list` has the bounds of numbers.
-pub fn option_table(groups: &[OptionGroup]) -> String {
+/// The options of a choice as Markdown, with a column of defaults for each profile; if some are `shown`, only those. Of
+/// what they take only names are listed: `layercast list` has the bounds of numbers.
+pub fn option_table(groups: &[OptionGroup], shown: Option<&[&str]>) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let mut text = String::from("| option |");
     for group in groups {
@@ -39,7 +38,8 @@ pub fn option_table(groups: &[OptionGroup]) -> String {
     }
     text.push_str(" meaning |\n| --- |");
     text.push_str(&" --- |".repeat(groups.len() + 1));
-    for (at, spec) in first.specs.iter().enumerate() {
+    let is_shown = |name: &str| shown.is_none_or(|shown| shown.contains(&name));
+    for (at, spec) in first.specs.iter().enumerate().filter(|(_, spec)| is_shown(spec.name)) {
         // All profiles have the same options in the same order.
         let defaults = groups.iter().filter_map(|group| group.specs.get(at));
         let takes = spec.takes();
@@ -52,7 +52,7 @@ pub fn option_table(groups: &[OptionGroup]) -> String {
 }
 
 fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
-    writeln!(text, "### {}\n\n{}\n", spec.name, with_links(spec.doc))?;
+    writeln!(text, "### {}\n\n{}\n", spec.name, spec.doc)?;
     if !spec.example.is_empty() {
         writeln!(text, "Example: `{}`\n", spec.example)?;
     }
@@ -72,7 +72,7 @@ fn write_table(text: &mut String, spec: &TableSpec) -> std::fmt::Result {
             Absent::Means(words) => format!(" ({words})"),
         };
         let takes = takes(&field.kind);
-        writeln!(text, "| `{}` | {takes}{absent} | {} |", field.key, with_links(field.doc))?;
+        writeln!(text, "| `{}` | {takes}{absent} | {} |", field.key, field.doc)?;
     }
     if let Some(words) = options_elsewhere(spec) {
         writeln!(text, "\n{words}")?;
@@ -110,24 +110,13 @@ fn takes(kind: &FieldKind) -> String {
 /// Where the options of a table are, whose rows [`write_table`] leaves out.
 fn options_elsewhere(spec: &TableSpec) -> Option<&'static str> {
     if spec.name == QUEUE.name {
-        Some("All other keys are options of the kind, such as `limit`: [queues](queues.md#kinds).")
+        Some("All other keys are options of the kind, such as `limit`: [options](options.md).")
     } else if spec.name == FLOW.name {
         Some(
-            "All other keys are options: of a [TCP](tcp.md#options), such as `profile`, `window` and `overhead` \
-             (`udp` takes `packet_size`, 1000 bytes by default), or of [traffic](traffic.md).",
+            "All other keys are [options](options.md): of a TCP, such as `profile`, `window` and `overhead` (`udp` \
+             takes `packet_size`, 1000 bytes by default), or of traffic.",
         )
     } else {
         None
     }
-}
-
-/// A text that names other pages by their paths, with links in place of the paths.
-fn with_links(text: &str) -> String {
-    let mut parts = text.split("`docs/");
-    let mut linked = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (page, rest) = part.split_once(".md`").unwrap_or((part, ""));
-        linked.push_str(&format!("[{page}]({page}.md){rest}"));
-    }
-    linked
 }

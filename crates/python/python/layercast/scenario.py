@@ -212,7 +212,7 @@ class Queue(Table):
     kind : Literal["drop-tail", "red", "codel", "rem", "pie", "fq-codel", "dualpi2", "fair"]
         What it drops, and when. Takes one of "drop-tail", "red", "codel", "rem", "pie", "fq-codel",
         "dualpi2", "fair". By default drop-tail.
-    limit : str | str | str
+    limit : str
         Of `drop-tail`: how much it holds. Of `red`: how much it holds; automatic is 50 packets, in bytes
         with `average_bytes`. Of `codel`: how much it holds; what does not fit is dropped on arrival. Of
         `rem`: how much it holds. As in ns-2, an arrival that would make it reach the limit is dropped. Of
@@ -342,7 +342,7 @@ class Queue(Table):
     """
 
     kind: Literal["drop-tail", "red", "codel", "rem", "pie", "fq-codel", "dualpi2", "fair"] | None = None
-    limit: str | str | str | None = None
+    limit: str | None = None
     ns2_compat: bool | None = None
     drop_front: bool | None = None
     profile: Literal["ns2", "classic"] | None = None
@@ -779,7 +779,7 @@ class Flow(Table):
     limited_transmit : bool
         Whether the first two duplicate acknowledgements each release a new packet (RFC 3042). Takes true or
         false. If None: `true` of linux, ns2, ns2-2004; `false` of ns2-2000.
-    overhead : str | str
+    overhead : str
         Senders wait for a random time below this before they use their window. A packet's time on the
         bottleneck breaks the rhythm of equal flows; automatic is that of the slowest link of each flow's
         path. Takes "automatic" or a length of time such as "250 ms". If None: `1 ms` of linux; `0 s` of
@@ -897,7 +897,7 @@ class Flow(Table):
     ack_delay: str | None = None
     quick_acks: int | None = None
     limited_transmit: bool | None = None
-    overhead: str | str | None = None
+    overhead: str | None = None
     max_burst: int | None = None
     ecn: bool | None = None
     page: str | None = None

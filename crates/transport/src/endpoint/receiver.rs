@@ -19,7 +19,7 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let session = plan.session()?;
     let interface = Interface::find(Some(&plan.address.to_string()), plan.group)?;
-    let mut host = ReceiverHost::new(interface, &plan.protocol, session, None, None, plan.receiver_seed)?;
+    let mut host = ReceiverHost::new(interface, &plan.protocol, session, None, plan.receiver_seed)?;
     host.keep_log();
     say(out, &Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };

@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::time::UNIX_EPOCH;
 
 use layercast_core::contract::Ecn;
@@ -47,6 +48,19 @@ impl Datagram {
     pub fn incoming(&self) -> Incoming {
         Incoming { from: self.from, channel: self.channel, is_cut: self.cut }
     }
+}
+
+/// A packet that came inside of another one.
+#[derive(Clone, Debug)]
+pub struct Unwrapped {
+    /// Its channel.
+    pub channel: Channel,
+    /// From where it was sent first.
+    pub from: SocketAddr,
+    /// Where it is in the bytes of the other one.
+    pub bytes: Range<usize>,
+    /// Its ECN codepoint; none for that of the other one.
+    pub ecn: Option<Ecn>,
 }
 
 /// A preallocated packet buffer.
@@ -157,6 +171,25 @@ impl Inbox {
     pub fn sort(&mut self) {
         // Positions increase in the order of reading, and an unstable sort needs no memory.
         self.datagrams.sort_unstable_by_key(|datagram| (datagram.at, datagram.start));
+    }
+
+    /// Looks at each packet, all its bytes: those of which something is returned are replaced by that, the others are taken out.
+    pub fn unwrap(&mut self, mut open: impl FnMut(&Datagram, &mut [u8]) -> Option<Unwrapped>) {
+        let (room, largest) = (&mut self.room, self.largest);
+        self.datagrams.retain_mut(|datagram| {
+            let end = datagram.start + datagram.length;
+            let Some(bytes) = room.get_mut(datagram.start..end) else { return false };
+            let Some(inner) = open(datagram, bytes) else { return false };
+            if inner.bytes.start > inner.bytes.end || inner.bytes.end > datagram.length {
+                return false;
+            }
+            datagram.start += inner.bytes.start;
+            datagram.length = inner.bytes.len();
+            datagram.cut = datagram.length > largest;
+            (datagram.channel, datagram.from) = (Some(inner.channel), inner.from);
+            datagram.ecn = inner.ecn.unwrap_or(datagram.ecn);
+            true
+        });
     }
 
     /// How many packets there are.

@@ -8,9 +8,11 @@ use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 
+use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
+use super::branch::{Branch, Branching};
 use super::segmentation::{RUN_BYTES, RUN_PACKETS, Segmentation};
 
 /// The maximum number of packets per batch.
@@ -78,11 +80,26 @@ impl Outbox {
         self.due.push(Due { channel, to, address: to.into(), start, length });
     }
 
+    /// Passes all packets to a branch, those of each channel in order.
+    fn copy(&self, branch: &mut dyn Branch) {
+        let mut rest = self.due.as_slice();
+        while let Some(first) = rest.first() {
+            let alike = |due: &&Due| due.channel == first.channel;
+            let (run, others) = rest.split_at(rest.iter().take(RUN_PACKETS).take_while(alike).count());
+            let parts: [IoSlice<'_>; RUN_PACKETS] = std::array::from_fn(|index| {
+                IoSlice::new(run.get(index).map_or(&[], |due| bytes(&self.room, due)))
+            });
+            branch.send(first.channel, parts.get(..run.len()).unwrap_or_default(), Ecn::Capable);
+            rest = others;
+        }
+    }
+
     /// Sends all packets, those of each channel in order, and reports the outcome of each. Returns the number of system
     /// calls.
     pub(super) fn flush(
         &mut self,
         socket: &UdpSocket,
+        branching: Option<&mut Branching>,
         mut report: impl FnMut(Channel, SocketAddr, io::Result<usize>),
     ) -> u64 {
         // A queue that a burst fills drops its last packets. With one order of channels the same ones would have all losses, which
@@ -93,6 +110,13 @@ impl Outbox {
         let order = |channel: Channel| (u32::from(channel.0) + 1).wrapping_mul(odd);
         // An unstable sort needs no memory; places keep the order.
         self.due.sort_unstable_by_key(|due| (order(due.channel), due.start));
+        if let Some(Branching { branch, only }) = branching {
+            self.copy(branch.as_mut());
+            if *only {
+                self.due.drain(..).for_each(|one| report(one.channel, one.to, Ok(one.length)));
+                return 0;
+            }
+        }
         let (mut calls, mut next) = (0, 0);
         while next < self.due.len() {
             let first = next;
@@ -242,7 +266,7 @@ mod tests {
             fill(&mut outbox, channel, to, channel as u8 + 7);
         }
         let mut reported = Vec::new();
-        let calls = outbox.flush(&from, |channel, _, sent| reported.push((channel.0, sent.ok())));
+        let calls = outbox.flush(&from, None, |channel, _, sent| reported.push((channel.0, sent.ok())));
         reported.sort_unstable();
         assert_eq!(reported, [0, 0, 1, 2, 3].map(|channel| (channel, Some(3))));
         // A run of two, and three packets on their own before and after it.
@@ -264,7 +288,7 @@ mod tests {
             for _ in 0..2000 {
                 (0..26).for_each(|channel| fill(&mut outbox, channel, address, 1));
                 let mut lowest = 0;
-                outbox.flush(&from, |channel, _, _| {
+                outbox.flush(&from, None, |channel, _, _| {
                     if channel.0 < held {
                         lowest = channel.index();
                     }
@@ -292,7 +316,7 @@ mod tests {
         let runs: Vec<_> = [0, 4, 6, 7].map(|first| outbox.run(first).len()).to_vec();
         assert_eq!(runs, [4, 2, 2, 2]);
         let mut sent = Vec::new();
-        outbox.flush(&from, |_, _, length| sent.extend(length.ok()));
+        outbox.flush(&from, None, |_, _, length| sent.extend(length.ok()));
         assert_eq!(sent, lengths);
         for length in lengths {
             assert_eq!(to.recv(&mut [0; 2000]).expect("a packet"), length);
@@ -309,7 +333,7 @@ mod tests {
             fill(&mut outbox, 0, to, 1);
         }
         let mut reported = Vec::new();
-        let calls = outbox.flush(&from, |_, _, sent| reported.push(sent.is_ok()));
+        let calls = outbox.flush(&from, None, |_, _, sent| reported.push(sent.is_ok()));
         assert_eq!(reported, [true, false, false, true, true]);
         assert_eq!(calls, 3);
         for _ in 0..3 {

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::net::{IpAddr, UdpSocket};
-use std::os::fd::AsFd;
 
 use layercast_core::contract::{
     Arrival, Cause, Endpoint, Estimates, Host, Input, JoinError, Origin, Send, Target, TraceEvent, drive,
@@ -13,15 +12,15 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_protocols::registry::{Header, Protocol, Receiver};
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
 
+use super::access::{Access, Groups};
 use super::clock::until;
 use super::leaves::Leaves;
 use super::packet_loss::{PacketLoss, RecentPackets};
-use super::socket::{PacketSocket, open_group, open_reports};
+use super::socket::open_reports;
 use super::{Clock, Inbox, Interface, ReceiverCounters};
 use crate::error::Error;
+use crate::notice::Notice;
 use layercast_delivery::accept::{Accepted, accept};
 use layercast_delivery::packet::{Completion, Demand, REFUSAL_BYTES, ReceptionReport, Refusal};
 use layercast_delivery::part::Part;
@@ -30,10 +29,7 @@ use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::feedback::{FeedbackMac, TAG_BYTES};
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::{Incoming, ProtectionCounters, Rejection};
-use layercast_delivery::session::{MAX_CHANNELS, Session};
-
-/// Up to this number of channels the wait uses a small array.
-const FEW_CHANNELS: usize = 32;
+use layercast_delivery::session::Session;
 
 /// What a receiver did.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,9 +47,9 @@ pub enum ReceiverNote {
 struct Memberships {
     interface: Interface,
     session: Session,
-    /// The source of source-specific joins, if any.
-    join_source: Option<IpAddr>,
-    sockets: Vec<Option<PacketSocket>>,
+    access: Access,
+    /// Which channels are joined.
+    held: Vec<bool>,
     reports: UdpSocket,
     failed: Vec<(Channel, JoinError)>,
     /// The base layer could not be joined: without it there is no session.
@@ -109,7 +105,7 @@ pub struct ReceiverHost {
 }
 
 impl ReceiverHost {
-    /// Makes a receiver. `base` is an already open socket of the base layer, if there is one.
+    /// Makes a receiver that joins groups on an interface, with a source of that source alone.
     ///
     /// # Errors
     /// The system's error.
@@ -118,14 +114,24 @@ impl ReceiverHost {
         protocol: &Protocol,
         session: Session,
         join_source: Option<IpAddr>,
-        base: Option<PacketSocket>,
+        seed: u64,
+    ) -> Result<ReceiverHost, Error> {
+        let groups = Groups::new(interface.clone(), join_source);
+        ReceiverHost::by(Access::Native(groups), interface, protocol, session, seed)
+    }
+
+    /// Makes a receiver whose packets come by `access`, by which the base channel may be joined already.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn by(
+        access: Access,
+        interface: Interface,
+        protocol: &Protocol,
+        session: Session,
         seed: u64,
     ) -> Result<ReceiverHost, Error> {
         let reports = open_reports(&interface, session.group)?;
-        let mut sockets: Vec<_> = (0..session.channels).map(|_| None).collect();
-        if let Some(first) = sockets.first_mut() {
-            *first = base;
-        }
         let (channels, clock) = (session.channels, Clock::default());
         Ok(ReceiverHost {
             most: protocol.requirements().most_receivers(),
@@ -138,8 +144,8 @@ impl ReceiverHost {
             memberships: Memberships {
                 interface,
                 session,
-                join_source,
-                sockets,
+                access,
+                held: vec![false; channels.into()],
                 reports,
                 failed: Vec::new(),
                 failure: None,
@@ -157,6 +163,32 @@ impl ReceiverHost {
             others: None,
             deadline: None,
         })
+    }
+
+    /// Lets the packets of all channels come by another access from now on: the endpoint notices nothing but what is lost
+    /// meanwhile.
+    pub fn move_to(&mut self, access: Access) {
+        let Memberships { session, held, failed, .. } = &mut self.memberships;
+        let mut access = access;
+        for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
+            let channel = Channel(index as u16);
+            let Some(group) = session.address(channel) else { continue };
+            if let Err(error) = access.join(channel, group) {
+                tracing::warn!("a group could not be joined, so this layer is left out: {error}");
+                failed.push((channel, JoinError::Refused));
+            }
+        }
+        self.memberships.access = access;
+    }
+
+    /// How packets come.
+    pub fn access(&self) -> &Access {
+        &self.memberships.access
+    }
+
+    /// Something that the operator should know of the access, once.
+    pub fn take_access_notice(&mut self) -> Option<Notice> {
+        self.memberships.access.take_notice()
     }
 
     /// The session description.
@@ -290,7 +322,9 @@ impl ReceiverHost {
         on_accepted: &mut dyn FnMut(Time, &Accepted<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let wake = self.deadline.map_or(latest, |deadline| deadline.min(latest));
-        self.wait(wake);
+        let timeout = until(self.clock.now(), wake);
+        self.memberships.counters.read_calls +=
+            self.memberships.access.wait(&mut self.inbox, &self.clock, timeout);
         self.inbox.sort();
         self.accepted.clear();
         for index in 0..self.inbox.len() {
@@ -347,7 +381,7 @@ impl ReceiverHost {
         }
         self.memberships.leaves.look();
         self.memberships.counters.leaves = self.memberships.leaves.counters();
-        let above = self.memberships.sockets.iter().skip(1).any(Option::is_some);
+        let above = self.memberships.held.iter().skip(1).any(|held| *held);
         self.base_only_since = self.base_only_since.or(Some(now)).filter(|_| !above);
         self.look_for_refusal()?;
         self.report_failures()
@@ -385,49 +419,6 @@ impl ReceiverHost {
         Ok(())
     }
 
-    /// Waits, and reads received packets into the inbox.
-    fn wait(&mut self, wake: Time) {
-        // The poll entries are rebuilt for each wait. Few channels are joined at once, even in a session
-        // with many.
-        match self.memberships.sockets.iter().flatten().count() {
-            0..=FEW_CHANNELS => self.wait_for::<FEW_CHANNELS>(wake),
-            _ => self.wait_for::<{ MAX_CHANNELS as usize }>(wake),
-        }
-    }
-
-    /// [`ReceiverHost::wait`] with room for `MOST` channels.
-    fn wait_for<const MOST: usize>(&mut self, wake: Time) {
-        let Memberships { sockets, reports, counters, .. } = &mut self.memberships;
-        let held =
-            || sockets.iter().enumerate().filter_map(|(index, socket)| Some((index, socket.as_ref()?)));
-        let mut next = held();
-        let mut count = 0;
-        let mut waits: [PollFd<'_>; MOST] = std::array::from_fn(|_| match next.next() {
-            Some((_, socket)) => {
-                count += 1;
-                PollFd::new(socket.as_fd(), PollFlags::POLLIN)
-            }
-            // Beyond the entries passed to the kernel.
-            None => PollFd::new(reports.as_fd(), PollFlags::empty()),
-        });
-        let waits = waits.get_mut(..count).unwrap_or_default();
-        self.inbox.clear();
-        let timeout = TimeSpec::from(until(self.clock.now(), wake));
-        // An interrupted wait is over: the caller checks whether to stop.
-        if ppoll(waits, Some(timeout), None).unwrap_or(0) == 0 {
-            return;
-        }
-        for ((index, socket), wait) in held().zip(&*waits) {
-            if !wait.any().unwrap_or(false) {
-                continue;
-            }
-            counters.read_calls += 1;
-            if let Err(error) = self.inbox.drain(socket, Some(Channel(index as u16)), &self.clock) {
-                tracing::debug!(%error, channel = index, "packets could not be read");
-            }
-        }
-    }
-
     fn drive_endpoint(&mut self, now: Time, input: Input<Header>) -> Result<(), Error> {
         self.now = self.now.max(now);
         self.deadline = drive(&mut self.receiver, self.now, input, &mut self.memberships);
@@ -452,6 +443,9 @@ impl Memberships {
             Some(mac) => mac.protect(message, &mut room),
         };
         let datagram = datagram.ok_or(io::ErrorKind::InvalidInput)?;
+        if let Some(sent) = self.access.send_feedback(datagram, self.session.feedback) {
+            return sent;
+        }
         self.reports.send_to(datagram, self.session.feedback).map(|_| ())
     }
 
@@ -478,17 +472,10 @@ impl Host<Header> for Memberships {
 
     fn join(&mut self, channel: Channel) {
         let Some(group) = self.session.address(channel) else { return };
-        let Some(place) = self.sockets.get_mut(channel.index()) else { return };
-        if place.is_some() {
-            // The base channel was joined already, to find the session.
-            if channel == Channel(0) {
-                self.note(ReceiverNote::Joined(channel));
-            }
-            return;
-        }
-        match open_group(&self.interface, group, self.join_source) {
-            Ok(socket) => {
-                *place = Some(socket);
+        let Some(held) = self.held.get_mut(channel.index()).filter(|held| !**held) else { return };
+        match self.access.join(channel, group) {
+            Ok(()) => {
+                *held = true;
                 self.leaves.joined(channel);
                 self.note(ReceiverNote::Joined(channel));
             }
@@ -507,13 +494,15 @@ impl Host<Header> for Memberships {
     }
 
     fn leave(&mut self, channel: Channel) {
-        // Closing the socket leaves the group; packets waiting in it are discarded.
-        if let Some(place) = self.sockets.get_mut(channel.index())
-            && place.take().is_some()
+        if let Some(held) = self.held.get_mut(channel.index())
+            && std::mem::take(held)
         {
             self.note(ReceiverNote::Left(channel));
             if let Some(group) = self.session.address(channel) {
-                self.leaves.left(channel, &self.interface, group, self.session.source);
+                self.access.leave(channel, group);
+                if self.access.is_native() {
+                    self.leaves.left(channel, &self.interface, group, self.session.source);
+                }
             }
         }
         self.packet_loss.forget(channel);

@@ -7,9 +7,9 @@ use nix::libc::{EINVAL, EIO, EMSGSIZE, ENOPROTOOPT, EOPNOTSUPP, SOL_UDP, UDP_SEG
 use socket2::{MsgHdr, SockRef};
 
 /// The maximum number of packets of a run: what all kernels take.
-pub(super) const RUN_PACKETS: usize = 64;
+pub(crate) const RUN_PACKETS: usize = 64;
 /// The maximum length of a run in bytes: that of a datagram of IPv6, which also has the least room.
-pub(super) const RUN_BYTES: usize = 65_487;
+pub(crate) const RUN_BYTES: usize = 65_487;
 
 /// The words of a control message (cmsg(3)): its length, level and type, and two bytes of data.
 const WORD: usize = size_of::<usize>();

@@ -9,6 +9,7 @@ use layercast_core::units::{Channel, Duration, Time};
 use layercast_protocols::registry::Header;
 
 use super::Clock;
+use super::branch::Branching;
 use super::outbox::{BATCH, Outbox};
 use super::socket::PacketSocket;
 use crate::error::Error;
@@ -87,6 +88,8 @@ pub(super) struct SendPath {
     pub(super) collector: Option<Collector>,
     /// None if all levels are always sent.
     pub(super) demands: Option<Demands>,
+    /// The second path of all packets, if there is one.
+    pub(super) branching: Option<Branching>,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// Since when the network takes no packets, and the system's reason.
@@ -110,6 +113,7 @@ impl SendPath {
             feedback_mac: None,
             collector: None,
             demands: None,
+            branching: None,
             refused: Vec::with_capacity(BATCH),
             outage: None,
             failure: None,
@@ -145,36 +149,41 @@ impl SendPath {
         let (counters, refused, failure) = (&mut self.counters, &mut self.refused, &mut self.failure);
         let (outage, clock) = (&mut self.outage, &self.clock);
         let headers = u64::from(self.session.ip_udp_bytes());
-        let calls = self.outbox.flush(self.socket.as_udp(), |channel, to, sent| match sent {
-            Ok(length) => {
-                counters.packets += 1;
-                counters.bytes += length as u64 + headers;
-                *outage = None;
-            }
-            // A network that never took a packet is a mistake, not an outage.
-            Err(error) if is_outage(&error) && counters.packets > 0 => {
-                counters.refused += 1;
-                refused.push(channel);
-                let now = clock.now();
-                let since = outage.as_ref().map_or(now, |(since, _)| *since);
-                if now.since(since) >= OUTAGE_MAX {
-                    let after = std::time::Duration::from_nanos(now.since(since).as_ns());
-                    failure.get_or_insert_with(|| Error::UplinkDown {
-                        group: to,
-                        after,
-                        reason: error.to_string(),
-                    });
-                }
-                *outage = Some((since, error));
-            }
-            Err(error) if is_passing(&error) => {
-                counters.refused += 1;
-                refused.push(channel);
-            }
-            Err(error) => {
-                failure.get_or_insert_with(|| Error::socket(format!("send to {to}"), to, error));
-            }
-        });
+        let calls =
+            self.outbox.flush(
+                self.socket.as_udp(),
+                self.branching.as_mut(),
+                |channel, to, sent| match sent {
+                    Ok(length) => {
+                        counters.packets += 1;
+                        counters.bytes += length as u64 + headers;
+                        *outage = None;
+                    }
+                    // A network that never took a packet is a mistake, not an outage.
+                    Err(error) if is_outage(&error) && counters.packets > 0 => {
+                        counters.refused += 1;
+                        refused.push(channel);
+                        let now = clock.now();
+                        let since = outage.as_ref().map_or(now, |(since, _)| *since);
+                        if now.since(since) >= OUTAGE_MAX {
+                            let after = std::time::Duration::from_nanos(now.since(since).as_ns());
+                            failure.get_or_insert_with(|| Error::UplinkDown {
+                                group: to,
+                                after,
+                                reason: error.to_string(),
+                            });
+                        }
+                        *outage = Some((since, error));
+                    }
+                    Err(error) if is_passing(&error) => {
+                        counters.refused += 1;
+                        refused.push(channel);
+                    }
+                    Err(error) => {
+                        failure.get_or_insert_with(|| Error::socket(format!("send to {to}"), to, error));
+                    }
+                },
+            );
         counters.send_calls += calls;
     }
 }

@@ -154,6 +154,25 @@ pub(crate) fn open_source(
     })
 }
 
+/// A socket for packets by unicast, at an address and port of this host. One of IPv6 takes those of IPv4 too.
+///
+/// # Errors
+/// The system's error.
+pub(crate) fn open_unicast(at: SocketAddr) -> Result<PacketSocket, Error> {
+    let open = || {
+        let socket = new(at)?;
+        if at.is_ipv6() {
+            socket.set_only_v6(false)?;
+        }
+        socket.bind(&at.into())?;
+        if let Err(error) = socket.set_send_buffer_size(SEND_BUFFER) {
+            tracing::debug!(%error, "the send buffer keeps its default size");
+        }
+        PacketSocket::new(socket)
+    };
+    open().map_err(|source| Error::socket(format!("open {at}"), at, source))
+}
+
 /// The hops of announcements: the group's scope limits them, not their time to live (RFC 2974, section 3).
 const ANNOUNCEMENT_TTL: u8 = 255;
 

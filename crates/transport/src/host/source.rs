@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-use layercast_core::contract::{Arrival, Endpoint, Estimates, Input, Origin, Peer, drive};
+use layercast_core::contract::{Arrival, Ecn, Endpoint, Estimates, Input, Origin, Peer, drive};
 use layercast_core::family::AnyHeader as _;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
@@ -15,10 +15,11 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
 use super::admission::Admission;
+use super::branch::Branching;
 use super::clock::until;
 use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::{open_source, set_ecn};
-use super::{Clock, Datagram, Inbox, Interface};
+use super::{Branch, Clock, Inbox, Interface};
 use crate::error::Error;
 use layercast_delivery::packet::{Completion, Demand, ReceptionReport};
 use layercast_delivery::reporting::Collector;
@@ -36,6 +37,11 @@ const TIMERS_MAX: usize = 4096;
 /// The maximum number of unread completions.
 const COMPLETIONS_MAX: usize = 1024;
 
+/// The most messages of a branch's receivers that are read at once.
+const HEARD_MAX: usize = 1024;
+/// The longest message of a receiver that is read.
+const FEEDBACK_MAX: usize = 2 * MAX_REPORT + TAG_BYTES;
+
 /// The host of a source.
 #[derive(Debug)]
 pub struct SourceHost {
@@ -48,6 +54,8 @@ pub struct SourceHost {
     /// How late timers were since this was last asked, and how many there were.
     late: (Duration, u32),
     completions: VecDeque<(Completion, SocketAddr)>,
+    /// Messages of a branch's receivers that are not taken yet: from where, and how many bytes.
+    heard: Vec<(SocketAddr, [u8; FEEDBACK_MAX], usize)>,
     /// None for a protocol that serves any number of receivers.
     admission: Option<Admission>,
 }
@@ -74,7 +82,7 @@ impl SourceHost {
         let source = protocol.source(session.plan(), Stream::new(seed, "source"));
         session.tsi = source.session_number().unwrap_or(session.tsi);
         let send_path = SendPath::new(socket, session);
-        let inbox = Inbox::new(2 * MAX_REPORT + TAG_BYTES);
+        let inbox = Inbox::new(FEEDBACK_MAX);
         let admission = protocol.requirements().most_receivers().map(Admission::new);
         Ok(SourceHost {
             send_path,
@@ -84,6 +92,7 @@ impl SourceHost {
             burst: Time::ZERO,
             late: (Duration::ZERO, 0),
             completions: VecDeque::new(),
+            heard: Vec::new(),
             admission,
         })
     }
@@ -179,6 +188,11 @@ impl SourceHost {
         self.send_path.collector.as_mut()
     }
 
+    /// Sends all packets by a second path too, or by it alone. Called before the start.
+    pub fn branch(&mut self, branch: Box<dyn Branch>, only: bool) {
+        self.send_path.branching = Some(Branching { branch, only });
+    }
+
     /// Starts the session.
     ///
     /// # Errors
@@ -203,12 +217,19 @@ impl SourceHost {
         let now = self.send_path.clock.now();
         let due = self.due();
         let wake = due.map_or(latest, |due| due.min(latest));
-        let mut waits = [PollFd::new(self.send_path.socket.as_fd(), PollFlags::POLLIN)];
+        let own = &self.send_path.socket;
+        let branch = self.send_path.branching.as_ref().map(|branching| branching.branch.socket());
+        let mut waits =
+            [own, branch.unwrap_or(own)].map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
+        let count = 1 + usize::from(branch.is_some());
+        let waited = waits.get_mut(..count).unwrap_or_default();
         // An interrupted wait is over: the caller checks whether to stop.
-        let ready = ppoll(&mut waits, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
-        if ready > 0 {
+        let ready = ppoll(waited, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
+        let [is_own, is_branch] = waits.map(|wait| ready > 0 && wait.any().unwrap_or(false));
+        if is_own {
             self.receive_feedback(supply)?;
         }
+        self.serve_branch(is_branch, supply)?;
         let now = self.send_path.clock.now();
         self.look_at_demand(now, supply)?;
         if let Some(due) = due.filter(|&due| due <= now) {
@@ -251,63 +272,106 @@ impl SourceHost {
         }
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
-            let size = bytes.len();
-            let message = match &self.send_path.feedback_mac {
-                None => Some(bytes),
-                Some(mac) => mac.accept(bytes),
-            };
-            let Some(bytes) = message else {
-                self.send_path.counters.forged_feedback += 1;
+            let mut message = [0; FEEDBACK_MAX];
+            let Some(copy) = message.get_mut(..bytes.len()) else {
+                self.send_path.counters.bad_feedback += 1;
                 continue;
             };
-            if Completion::is_completion(bytes) {
-                match Completion::from_bytes(bytes) {
-                    Ok(completion) if completion.tsi == self.send_path.session.tsi => {
-                        self.send_path.counters.completions += 1;
-                        if self.completions.len() < COMPLETIONS_MAX {
-                            self.completions.push_back((completion, datagram.from));
-                        }
+            copy.copy_from_slice(bytes);
+            let (from, ecn, cut) = (datagram.from, datagram.ecn, datagram.cut);
+            self.take_feedback(copy, (from, ecn, cut), supply)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what the receivers say to a branch.
+    fn serve_branch(&mut self, is_ready: bool, supply: &mut impl Supply) -> Result<(), Error> {
+        let Some(Branching { branch, .. }) = &mut self.send_path.branching else { return Ok(()) };
+        branch.look();
+        if !is_ready {
+            return Ok(());
+        }
+        // What they say may have packets sent, for which the branch must be here.
+        let mut heard = std::mem::take(&mut self.heard);
+        branch.read(&mut |from, message| {
+            let mut bytes = [0; FEEDBACK_MAX];
+            if let Some(place) = bytes.get_mut(..message.len()).filter(|_| heard.len() < HEARD_MAX) {
+                place.copy_from_slice(message);
+                heard.push((from, bytes, message.len()));
+            }
+        });
+        let mut taken = Ok(());
+        for (from, bytes, length) in heard.drain(..) {
+            let bytes = bytes.get(..length).unwrap_or_default();
+            taken = taken.and_then(|()| self.take_feedback(bytes, (from, Ecn::NotCapable, false), supply));
+        }
+        self.heard = heard;
+        taken
+    }
+
+    /// Takes a message of a receiver, which came from an address, with an ECN field, and perhaps truncated.
+    fn take_feedback(
+        &mut self,
+        bytes: &[u8],
+        (from, ecn, is_cut): (SocketAddr, Ecn, bool),
+        supply: &mut impl Supply,
+    ) -> Result<(), Error> {
+        let size = bytes.len();
+        let SendPath { counters, session, feedback_mac, collector, demands, clock, .. } = &mut self.send_path;
+        let message = match feedback_mac {
+            None => Some(bytes),
+            Some(mac) => mac.accept(bytes),
+        };
+        let Some(bytes) = message else {
+            counters.forged_feedback += 1;
+            return Ok(());
+        };
+        if Completion::is_completion(bytes) {
+            match Completion::from_bytes(bytes) {
+                Ok(completion) if completion.tsi == session.tsi => {
+                    counters.completions += 1;
+                    if self.completions.len() < COMPLETIONS_MAX {
+                        self.completions.push_back((completion, from));
                     }
-                    _ => self.send_path.counters.bad_feedback += 1,
                 }
-                continue;
+                _ => counters.bad_feedback += 1,
             }
-            if Demand::is_demand(bytes) {
-                match (Demand::from_bytes(bytes), &mut self.send_path.demands) {
-                    (Ok(demand), Some(demands)) if demand.tsi == self.send_path.session.tsi => {
-                        self.send_path.counters.demands += 1;
-                        demands.note(self.send_path.clock.now(), demand.level);
-                    }
-                    _ => self.send_path.counters.bad_feedback += 1,
+            return Ok(());
+        }
+        if Demand::is_demand(bytes) {
+            match (Demand::from_bytes(bytes), demands) {
+                (Ok(demand), Some(demands)) if demand.tsi == session.tsi => {
+                    counters.demands += 1;
+                    demands.note(clock.now(), demand.level);
                 }
-                continue;
+                _ => counters.bad_feedback += 1,
             }
-            if ReceptionReport::is_report(bytes) {
-                match (ReceptionReport::from_bytes(bytes), &mut self.send_path.collector) {
-                    (Ok(report), Some(collector)) if report.tsi == self.send_path.session.tsi => {
-                        self.send_path.counters.reception_reports += 1;
-                        collector.report(self.send_path.clock.now(), datagram.from, report);
-                        self.send_path.demands.iter_mut().for_each(Demands::heard);
-                    }
-                    _ => self.send_path.counters.bad_feedback += 1,
+            return Ok(());
+        }
+        if ReceptionReport::is_report(bytes) {
+            match (ReceptionReport::from_bytes(bytes), collector) {
+                (Ok(report), Some(collector)) if report.tsi == session.tsi => {
+                    counters.reception_reports += 1;
+                    collector.report(clock.now(), from, report);
+                    demands.iter_mut().for_each(Demands::heard);
                 }
-                continue;
+                _ => counters.bad_feedback += 1,
             }
-            match Header::decode_report(bytes) {
-                Ok(_)
-                    if !datagram.cut && !admits(&mut self.admission, datagram.from, self.send_path.clock) =>
-                {
-                    self.send_path.counters.turned_away += 1;
-                    self.send_path.refuse(datagram.from);
-                }
-                Ok(header) if !datagram.cut => {
-                    self.send_path.counters.reports += 1;
-                    let arrival = arrival(datagram, header, size);
-                    // The arrival times are before now; the source uses its own clock.
-                    self.drive_endpoint(self.send_path.clock.now(), Input::Packet(arrival), supply)?;
-                }
-                _ => self.send_path.counters.bad_feedback += 1,
+            return Ok(());
+        }
+        match Header::decode_report(bytes) {
+            Ok(_) if !is_cut && !admits(&mut self.admission, from, *clock) => {
+                counters.turned_away += 1;
+                self.send_path.refuse(from);
             }
+            Ok(header) if !is_cut => {
+                counters.reports += 1;
+                let arrival = arrival((from, ecn), header, size);
+                // The arrival times are before now; the source uses its own clock.
+                let now = clock.now();
+                self.drive_endpoint(now, Input::Packet(arrival), supply)?;
+            }
+            _ => counters.bad_feedback += 1,
         }
         Ok(())
     }
@@ -346,9 +410,9 @@ fn admits(admission: &mut Option<Admission>, from: SocketAddr, clock: Clock) -> 
     admission.as_mut().is_none_or(|admission| admission.admits(from, clock.now()))
 }
 
-fn arrival(datagram: Datagram, header: Header, length: usize) -> Arrival<Header> {
+fn arrival((from, ecn): (SocketAddr, Ecn), header: Header, length: usize) -> Arrival<Header> {
     // Peers are numbered by the host. No source replies by unicast so far, so one number is enough.
     let origin = Origin::Peer(Peer(0));
-    let size = Size::from_bytes(length as u32 + ip_udp_bytes(datagram.from.ip()));
-    Arrival { origin, size, ecn: datagram.ecn, header }
+    let size = Size::from_bytes(length as u32 + ip_udp_bytes(from.ip()));
+    Arrival { origin, size, ecn, header }
 }

@@ -1,7 +1,6 @@
 //! Discovery of a session from a group's address, by the file delivery table on the base channel.
 
 use std::net::IpAddr;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,13 +12,11 @@ use layercast_delivery::search::{FoundSession, Known, Search, SearchError};
 use layercast_delivery::security::any_session::AnySession;
 use layercast_delivery::security::protection::seems_encrypted;
 use layercast_delivery::session::{PACKET_BYTES, Session, is_usable_group};
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
 
 use super::evidence::Evidence;
 use super::{ReceiveEvent, ReceiveOptions};
 use crate::error::Error;
-use crate::host::{Clock, Inbox, Interface, PacketSocket, open_group};
+use crate::host::{Access, Clock, Inbox};
 use crate::notice::Notice;
 
 /// The interval of checks for an interruption by the user.
@@ -28,15 +25,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// A session and its base channel.
 pub(super) struct Found {
     pub(super) session: FoundSession,
-    /// The base channel's socket, joined.
-    pub(super) base: PacketSocket,
+    /// How its packets come. The base channel is joined.
+    pub(super) access: Access,
 }
 
 /// Joins the base channel and waits for the table of a session, for as long as `patience`. A session `not` is passed
 /// over.
 pub(super) fn find(
     options: &ReceiveOptions,
-    interface: &Interface,
+    mut access: Access,
     not: Option<(IpAddr, u32)>,
     patience: Duration,
     stop: &AtomicBool,
@@ -47,7 +44,7 @@ pub(super) fn find(
     if !is_usable_group(group.ip()) {
         return Err(Error::WrongGroup { address: group.ip(), layers: 1 });
     }
-    let base = open_group(interface, group, source)?;
+    access.join(Channel(0), group)?;
     let of = match &options.known {
         Known::Group(..) | Known::Flute(_) => None,
         Known::Session(session) => Some((session.source, session.tsi)),
@@ -76,14 +73,10 @@ pub(super) fn find(
         if let Some(error) = evidence.error(options) {
             return Err(error);
         }
-        let mut waits = [PollFd::new(base.as_fd(), PollFlags::POLLIN)];
-        if ppoll(&mut waits, Some(TimeSpec::from(LOOK_EVERY)), None).unwrap_or(0) == 0 {
-            continue;
+        access.wait(&mut inbox, &clock, LOOK_EVERY);
+        while let Some(notice) = access.take_notice() {
+            say(&ReceiveEvent::Notice(&notice));
         }
-        inbox.clear();
-        inbox
-            .drain(&base, Some(Channel(0)), &clock)
-            .map_err(|error| Error::socket("read from the group", group, error))?;
         for index in 0..inbox.len() {
             let Some((datagram, bytes)) = inbox.get_mut(index) else { break };
             let from = datagram.from.ip();
@@ -118,7 +111,7 @@ pub(super) fn find(
                 None => {}
                 Some(Ok(session)) => {
                     check_key(options, &session.session)?;
-                    return Ok(Found { session, base });
+                    return Ok(Found { session, access });
                 }
                 Some(Err(error)) => {
                     counters.malformed += 1;

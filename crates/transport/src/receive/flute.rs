@@ -50,6 +50,8 @@ pub(super) fn receive(
     let refused = [
         (options.settings.mirror, "--mirror"),
         (options.group_key.is_some(), "--group-key"),
+        (!options.relays.relays.is_empty(), "--relay"),
+        (options.relays.amt.is_some(), "--amt"),
         (!options.protocol_options.is_empty(), "--set"),
     ];
     if let Some((_, what)) = refused.iter().find(|(is_given, _)| *is_given) {

@@ -13,6 +13,7 @@ use layercast_delivery::security::protection::ProtectionCounters;
 
 use super::breaker::Breaker;
 use super::demand::LevelDemand;
+use super::placing::Placing;
 use super::reports::{Completions, ReceptionReports};
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
 use crate::disk::Folder;
@@ -122,6 +123,7 @@ impl<'a> Running<'a> {
     pub(super) fn run(
         &mut self,
         host: &mut ReceiverHost,
+        placing: &mut Placing<'_>,
         breaker: &mut Breaker,
         say: &mut dyn FnMut(&ReceiveEvent<'_>),
     ) -> Result<Outcome, Error> {
@@ -163,6 +165,8 @@ impl<'a> Running<'a> {
                 let report = self.progress(host, &mut reported);
                 say(&ReceiveEvent::Progress(&report));
                 self.look_at_path(host, say);
+                let silent = StdDuration::from_nanos(self.following.silent_for(clock.now()).as_ns());
+                placing.look(host, silent, say)?;
                 self.reception.flush();
                 self.report(host, &report);
                 if is_complete {

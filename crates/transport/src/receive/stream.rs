@@ -14,11 +14,12 @@ use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::stream::{CODEPOINT, Gap, LayerCounters, StreamPlan, StreamReceiver, Unit};
 
 use super::breaker::Breaker;
+use super::placing::Placing;
 use super::running::PROGRESS_EVERY;
 use super::{ReceiveEvent, ReceiveOptions, configured, discovery, overload};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::random_seed;
 use outputs::Outputs;
@@ -92,13 +93,13 @@ pub fn receive(
     if matches!(options.known, Known::Flute(_)) {
         return Err(Error::NotOfFlute { what: "--stream" });
     }
-    let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
+    let mut placing = Placing::new(options)?;
     raise_file_limit();
     let mut receiving = Receiving { options, stop, begin: Instant::now(), outputs: None };
     let mut breaker = Breaker::default();
     let (mut not, mut patience) = (None, options.start_within);
     loop {
-        match receiving.session(&interface, to, (not, patience), &mut breaker, say)? {
+        match receiving.session(&mut placing, to, (not, patience), &mut breaker, say)? {
             Outcome::Ended(ended, progress) => {
                 if let Some(outputs) = receiving.outputs {
                     outputs.finish();
@@ -137,7 +138,7 @@ struct Receiving<'a> {
 impl Receiving<'_> {
     fn session(
         &mut self,
-        interface: &Interface,
+        placing: &mut Placing<'_>,
         to: &StreamOutputs,
         (not, patience): (Option<(IpAddr, u32)>, StdDuration),
         breaker: &mut Breaker,
@@ -145,8 +146,8 @@ impl Receiving<'_> {
     ) -> Result<Outcome, Error> {
         let options = self.options;
         let mut host_say = |event: &ReceiveEvent<'_>| say(&StreamReceiveEvent::Host(event));
-        let found = discovery::find(options, interface, not, patience, self.stop, self.begin, &mut host_say)?;
-        let (session, base) = (found.session.session, found.base);
+        let found = placing.find(not, patience, (self.stop, self.begin), &mut host_say)?;
+        let (session, access) = (found.session.session, found.access);
         let Some(plan) = session.stream else { return Err(Error::NotStream) };
         host_say(&ReceiveEvent::Session(&session));
         let protocol = configured(&session, &options.protocol_options)?;
@@ -158,8 +159,7 @@ impl Receiving<'_> {
         let receiver = StreamReceiver::new(&plan, session.stream_symbol_size(), layers);
         let current = (session.source, session.tsi);
         let seed = options.seed.unwrap_or_else(random_seed);
-        let source = options.known.source();
-        let mut host = ReceiverHost::new(interface.clone(), &protocol, session, source, Some(base), seed)?;
+        let mut host = ReceiverHost::by(access, placing.interface(), &protocol, session, seed)?;
         if let Some(key) = &options.group_key {
             host.protect(key, options.salt());
         }
@@ -174,7 +174,7 @@ impl Receiving<'_> {
             gaps: Vec::new(),
             warned_of_base: false,
         };
-        let outcome = running.run(&mut host, &plan, current, breaker, say);
+        let outcome = running.run(&mut host, &plan, (current, placing), breaker, say);
         // In any case leave the session properly.
         let _ = host.stop();
         self.outputs = Some(outputs);
@@ -204,7 +204,7 @@ impl Running<'_, '_> {
         &mut self,
         host: &mut ReceiverHost,
         plan: &StreamPlan,
-        current: (IpAddr, u32),
+        (current, placing): ((IpAddr, u32), &mut Placing<'_>),
         breaker: &mut Breaker,
         say: &mut dyn FnMut(&StreamReceiveEvent<'_>),
     ) -> Result<Outcome, Error> {
@@ -245,6 +245,8 @@ impl Running<'_, '_> {
                     return Ok(Outcome::Ended(ended, Box::new(progress)));
                 }
                 let mut host_say = |event: &ReceiveEvent<'_>| say(&StreamReceiveEvent::Host(event));
+                let silent = StdDuration::from_nanos(self.following.silent_for(now).as_ns());
+                placing.look(host, silent, &mut host_say)?;
                 for notice in self.outputs.notices() {
                     host_say(&ReceiveEvent::Notice(&notice));
                 }

@@ -19,7 +19,7 @@ use layercast_delivery::stream::{
 use super::lateness::Lateness;
 use super::neighbours::Neighbours;
 use super::{
-    Ends, Outage, PROGRESS_EVERY, SendEvent, SendOptions, announce, check_mtu, description, new_salt,
+    Ends, Outage, PROGRESS_EVERY, SendEvent, SendOptions, announce, check_mtu, description, new_salt, serve,
     turned_away,
 };
 use crate::announcing::{Size as ContentSize, describe, ntp_now_s};
@@ -162,6 +162,7 @@ pub fn send(
         numbers.grant(SEQUENCE_MAX);
         host.protect(key, numbers);
     }
+    serve(&mut host, common.serve.as_ref())?;
     let clock = host.clock();
     let session = host.session();
     let closed = Arc::new(AtomicBool::new(false));

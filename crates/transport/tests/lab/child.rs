@@ -61,6 +61,7 @@ pub(crate) fn play(role: &str) {
                 longest_part: if has_parts { 1000 } else { PART_SYMBOLS },
                 tagged: TAGGED,
                 state: has_parts.then(|| PathBuf::from(format!("{file}.state"))),
+                serve: None,
                 seed: None,
                 name: "lab".to_owned(),
                 is_announced: false,
@@ -95,6 +96,7 @@ pub(crate) fn play(role: &str) {
                 silent: false,
                 salt: None,
                 keys: Vec::new(),
+                relays: Default::default(),
                 seed: None,
             };
             let mut last = 0.0f64;

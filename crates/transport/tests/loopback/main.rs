@@ -7,6 +7,7 @@ mod folders;
 mod groups;
 #[path = "../lo/mod.rs"]
 mod lo;
+mod relays;
 mod reports;
 mod security;
 mod streams;
@@ -90,6 +91,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         longest_part: PART_SYMBOLS,
         tagged: TAGGED,
         state: None,
+        serve: None,
         seed: Some(u64::from(number) + 1),
         name: format!("test {number}"),
         is_announced: false,
@@ -112,6 +114,7 @@ fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
         silent: false,
         salt: None,
         keys: Vec::new(),
+        relays: Default::default(),
         seed: None,
     }
 }

@@ -353,7 +353,7 @@ fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
     };
     let interface = Interface::find(Some("127.0.0.1"), silent.group).unwrap();
     let mut receiver =
-        ReceiverHost::new(interface.clone(), &options.protocol, silent.clone(), None, None, 2).unwrap();
+        ReceiverHost::new(interface.clone(), &options.protocol, silent.clone(), None, 2).unwrap();
     receiver.protect(&key, None);
     receiver.start().unwrap();
     for (tsi, forger) in [(2, true), (3, false)] {

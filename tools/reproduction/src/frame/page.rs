@@ -77,23 +77,43 @@ fn papers_claims(report: &Report<'_>) -> String {
     text
 }
 
-/// What is not the paper's: the claims of each kind and verdict.
+/// A claim's words, and the places that ask it.
+type Asked<'r> = (&'r str, Vec<&'r str>);
+
+/// What is not the paper's and does not hold: the claims of each kind and verdict. What holds is in the HTML alone.
 fn other_claims(report: &Report<'_>) -> String {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for (claim, judged, differing) in rows(report, |kind| kind != Kind::Paper) {
-        let name = format!("{}, {}{differing}", claim.kind.name(), shown(judged.verdict));
+    let mut groups: Vec<(String, Vec<Asked<'_>>)> = Vec::new();
+    let mut count = 0;
+    for (claim, judged, _) in rows(report, |kind| kind != Kind::Paper) {
+        count += 1;
+        if matches!(judged.verdict, Verdict::Held | Verdict::Observed) {
+            continue;
+        }
+        let name = format!("{}, {}", claim.kind.name(), shown(judged.verdict));
+        let says = claim.says.trim_end_matches('.');
+        let at = groups.iter().position(|(other, _)| *other == name).unwrap_or_else(|| {
+            groups.push((name, Vec::new()));
+            groups.len() - 1
+        });
         // Where several figures ask the same the place distinguishes them.
-        let says = format!("{} ({})", claim.says.trim_end_matches('.'), claim.place);
-        match groups.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, all)) => all.push(says),
-            None => groups.push((name, vec![says])),
+        match groups[at].1.iter_mut().find(|(other, _)| *other == says) {
+            Some((_, places)) => places.push(&claim.place),
+            None => groups[at].1.push((says, vec![&claim.place])),
         }
     }
-    if groups.is_empty() {
+    if count == 0 {
         return String::new();
     }
-    let mut text = String::from("\nNot the paper's: our own questions, identities and fitted numbers.\n\n");
+    let mut text = String::from(
+        "\nOur own questions, identities and fitted numbers are in the HTML page. Of these do not hold:",
+    );
+    if groups.is_empty() {
+        return text + " none.\n";
+    }
+    text.push_str("\n\n");
     for (name, all) in groups {
+        let all: Vec<String> =
+            all.iter().map(|(says, places)| format!("{says} ({})", places.join("; "))).collect();
         let _ = writeln!(text, "- {name}: {}.", all.join("; "));
     }
     text

@@ -11,6 +11,8 @@ pub(crate) struct Experiment {
     pub(crate) set: Vec<String>,
     /// What is reported, a row each.
     pub(crate) measures: Vec<Measure>,
+    /// Whether the page has it; the results have all.
+    pub(crate) is_on_page: bool,
 }
 
 /// What is reported: flows by patterns of their names, one or several with spaces between, in which `*` stands for
@@ -28,7 +30,13 @@ pub(crate) struct Measure {
 impl Experiment {
     /// An experiment without changes.
     pub(crate) fn new(scenario: &'static str) -> Experiment {
-        Experiment { name: scenario.to_owned(), scenario, set: Vec::new(), measures: Vec::new() }
+        Experiment {
+            name: scenario.to_owned(),
+            scenario,
+            set: Vec::new(),
+            measures: Vec::new(),
+            is_on_page: true,
+        }
     }
 
     /// The same under another name and with changes.
@@ -43,6 +51,11 @@ impl Experiment {
         let over = over.map(str::to_owned);
         self.measures.push(Measure { label: label.to_owned(), of: of.to_owned(), over });
         self
+    }
+
+    /// The same in the results alone.
+    pub(crate) fn off_page(self) -> Experiment {
+        Experiment { is_on_page: false, ..self }
     }
 
     /// The name of its directory.

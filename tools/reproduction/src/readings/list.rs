@@ -188,7 +188,7 @@ fn open_values() -> Vec<Experiment> {
     let at_once = Experiment::new("flid/one-bottleneck")
         .with("joins at the boundary", owned(&["session.flid.join_mode=at-boundary"]))
         .row("FLID-DL", "flid@R", None);
-    tcps.into_iter().flat_map(changed).chain(rates).chain([at_once]).collect()
+    tcps.into_iter().flat_map(changed).chain(rates).chain([at_once]).map(Experiment::off_page).collect()
 }
 
 fn transport() -> Vec<Experiment> {

@@ -11,32 +11,17 @@ use crate::samples::number;
 const BEGIN: &str = "<!-- readings -->";
 const END: &str = "<!-- end of readings -->";
 
-/// The compact table: a line for each flow, with its throughput and losses.
+/// The compact table: a line for each flow with its throughput. Losses are in the whole one.
 pub(crate) fn table(all: &[(Experiment, Vec<Row>)]) -> String {
-    let mut text = String::from(
-        "| experiment | flow | in | plain: mean | least to most | jittered: mean | least to most | its loss, plain | jittered | \
-         TCP's loss, jittered |\n\
-         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-    );
-    for (experiment, rows) in all {
-        let lines = rows.iter().enumerate().filter(|(_, row)| matches!(row.unit, Unit::OfTcp | Unit::Kbps));
-        for (line, (place, row)) in lines.enumerate() {
+    let mut text = String::from("| experiment | flow | plain | jittered |\n| --- | --- | ---: | ---: |\n");
+    for (experiment, rows) in all.iter().filter(|(experiment, _)| experiment.is_on_page) {
+        let lines = rows.iter().filter(|row| matches!(row.unit, Unit::OfTcp | Unit::Kbps));
+        for (line, row) in lines.enumerate() {
             let name = if line == 0 { experiment.name.as_str() } else { "" };
-            // The losses of a flow follow its throughput.
-            let own = rows.get(place + 1);
-            let tcp = rows.get(place + 2).filter(|row| row.unit == Unit::TcpLossPercent);
-            let cells = [
-                mean(row.plain()),
-                range(row.plain()),
-                mean(row.jittered()),
-                range(row.jittered()),
-                range(own.and_then(Row::plain)),
-                mean(own.and_then(Row::jittered)),
-                mean(tcp.and_then(Row::jittered)),
-            ];
+            let unit = if row.unit == Unit::Kbps { ", kbit/s" } else { "" };
+            let (plain, jittered) = (both(row.plain()), both(row.jittered()));
             // Writing into a string does not fail.
-            let _ =
-                writeln!(text, "| {name} | {} | {} | {} |", row.label, row.unit.name(), cells.join(" | "));
+            let _ = writeln!(text, "| {name} | {}{unit} | {plain} | {jittered} |", row.label);
         }
     }
     text
@@ -82,6 +67,14 @@ fn range(reading: Option<Reading>) -> String {
     reading.map_or_else(
         || NONE.to_owned(),
         |reading| format!("{} to {}", number(reading.least), number(reading.most)),
+    )
+}
+
+/// The mean with the least and the most.
+fn both(reading: Option<Reading>) -> String {
+    reading.map_or_else(
+        || NONE.to_owned(),
+        |reading| format!("{} ({}–{})", number(reading.mean), number(reading.least), number(reading.most)),
     )
 }
 

@@ -53,11 +53,12 @@ pub(super) fn check() -> anyhow::Result<()> {
 /// Runs all and reports.
 pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     let mut report = Report::new();
-    report.page.heading(&["experiment", "values", "plain:", "jittered:", "jittered is", "conclusion"]);
+    report.page.heading(&["experiment", "values", "jittered:", "conclusion"]);
+    report.more.heading(&["experiment", "values", "plain:"]);
     for competition in cases::competitions()? {
         compete(runner, &competition, &mut report)?;
     }
-    report.page.say("");
+    report.more.say("");
     rates::run(runner, &mut report)?;
     Ok(report)
 }
@@ -79,17 +80,13 @@ fn compete(runner: &Runner, competition: &Competition, report: &mut Report) -> a
         let placed = Placed::of(&of.jittered, TWICE);
         let base = all.get(variant.base).map(|base| Placed::of(&base.jittered, TWICE));
         let conclusion = match base {
-            Some(base) if position != variant.base => placed.against(base),
-            _ => "–",
+            Some(base) if position != variant.base => placed.against(base).to_owned(),
+            // What the others are compared with.
+            _ => placed.name(TWICE),
         };
-        report.page.row(&[
-            if position == 0 { competition.name.to_owned() } else { String::new() },
-            variant.name.to_owned(),
-            format_samples(&of.plain),
-            format_samples(&of.jittered),
-            placed.name(TWICE),
-            conclusion.to_owned(),
-        ]);
+        let name = if position == 0 { competition.name.to_owned() } else { String::new() };
+        report.more.row(&[name.clone(), variant.name.to_owned(), format_samples(&of.plain)]);
+        report.page.row(&[name, variant.name.to_owned(), format_samples(&of.jittered), conclusion]);
     }
     Ok(())
 }

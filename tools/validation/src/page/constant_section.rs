@@ -28,15 +28,14 @@ pub(super) fn write(outcome: &Outcome) -> String {
     text
 }
 
-/// A table of receivers: of the means by phase the least, their mean and the most, losses in percent and shares. It is
+/// A table of receivers: of the means by phase the least, their mean and the most, of losses in percent. It is
 /// marked where not all phases agree.
 fn by_phase(text: &mut String, rows: &[&Row]) {
     row(text, &["receiver", "measure", "least", "mean", "most"]);
     row(text, &["---", "---", "---:", "---:", "---:"]);
-    let measures: [(&str, f64, Of); 3] = [
+    let measures: [(&str, f64, Of); 2] = [
         ("constant flow, loss %", 100.0, |row| &row.constant_loss),
         ("TCPs, loss %", 100.0, |row| &row.tcp_loss),
-        ("constant flow of mean TCP", 1.0, |row| &row.share),
     ];
     for site in SITES {
         let of_site: Vec<&Row> = rows.iter().copied().filter(|row| row.site.name == site.name).collect();

@@ -18,23 +18,21 @@ pub(super) fn write(outcome: &Outcome) -> String {
         "Measured from {} s to {} s, {} runs each.",
         plan.from_s, plan.until_s, plan.replications
     );
+    text.push('\n');
+    row(&mut text, &["queue", "TCP", "flows", "throughput, %", "loss, %", "mean queue, packets"]);
+    row(&mut text, &["---", "---", "---:", "---:", "---:", "---:"]);
     for (discipline, title) in [
-        (Discipline::DropTail, "Drop-tail"),
+        (Discipline::DropTail, "drop-tail"),
         (Discipline::Red, "RED with given thresholds"),
         (Discipline::RedAuto, "RED, all automatic"),
         (Discipline::Rem, "REM"),
     ] {
-        let rows: Vec<_> = outcome.rows.iter().filter(|row| row.case.discipline == discipline).collect();
-        if rows.is_empty() {
-            continue;
-        }
-        let _ = writeln!(text, "\n### {title}\n");
-        row(&mut text, &["TCP", "flows", "throughput, %", "loss, %", "mean queue, packets"]);
-        row(&mut text, &["---", "---:", "---:", "---:", "---:"]);
-        for one in rows.into_iter().filter(|row| is_shown(row)) {
+        let rows = outcome.rows.iter().filter(|row| row.case.discipline == discipline);
+        for one in rows.filter(|row| is_shown(row)) {
             row(
                 &mut text,
                 &[
+                    title,
                     tcps::title(one.case.tcp),
                     &one.case.flows.to_string(),
                     &compared(&one.throughput, 100.0, 2),
@@ -47,8 +45,8 @@ pub(super) fn write(outcome: &Outcome) -> String {
     text
 }
 
-/// Whether the page has a row: of each discipline a few, and all that do not agree.
+/// Whether the page has a row: those of eight flows, and all that do not agree.
 fn is_shown(row: &Row) -> bool {
     let agrees = [&row.throughput, &row.loss, &row.queue].iter().all(|one| one.verdict == Verdict::Agrees);
-    matches!(row.case.flows, 1 | 8 | 32) || !agrees
+    row.case.flows == 8 || !agrees
 }

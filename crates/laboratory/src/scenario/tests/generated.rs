@@ -1,19 +1,14 @@
 //! What is generated from the descriptions of tables is fresh, and the descriptions are sound.
 
-use std::fmt::Write as _;
-
 use crate::scenario::Catalogue;
 use layercast_protocols::registry::Registry;
-use layercast_testkit::generated::{check, check_between, in_project};
+use layercast_testkit::generated::{check, check_chosen, in_project};
 
 use crate::results::Metric;
-use crate::scenario::catalogue::{BUILT_IN, BuiltIn};
-use crate::scenario::field::{Absent, FieldKind};
-use crate::scenario::read;
+use crate::scenario::field::{Absent, FieldKind, TableSpec};
 use crate::scenario::reference::{markdown, option_table, suite_markdown};
 use crate::scenario::schema::{schema, suite_schema};
-use crate::scenario::suite::Measure;
-use crate::scenario::tables::{ALL, PAPER, SUITE_TABLES, options};
+use crate::scenario::tables::{ALL, PAPER, SUITE_TABLES, TIME_DISTRIBUTION, options};
 use crate::scenario::testing::{SMALL, read_text, root};
 
 #[test]
@@ -22,37 +17,62 @@ fn the_schema_is_fresh() {
     check(&in_project("docs/scenario.schema.json"), &text);
 }
 
-#[test]
-fn the_reference_is_fresh() {
-    let (begin, end) = ("<!-- generated: keys -->", "<!-- end of generated: keys -->");
-    check_between(&in_project("docs/scenarios.md"), begin, end, &format!("\n{}", markdown()));
+/// The words of a text that stand between backquotes.
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
 }
 
 #[test]
-fn the_table_of_scenarios_is_fresh() {
-    let mut table = "\n| scenario | title | command |\n| --- | --- | --- |\n".to_owned();
-    for BuiltIn { name, text } in BUILT_IN {
-        let title = read(name, text, &[], &Catalogue::of::<Registry>()).unwrap().name;
-        writeln!(table, "| [{name}](../scenarios/{name}.toml) | {title} | `layercast run {name}` |").unwrap();
+fn the_page_names_every_table_and_keys_that_there_are() {
+    let page = std::fs::read_to_string(in_project("docs/scenarios.md")).unwrap();
+    let (_, part) = page.split_once("\n## Tables\n").unwrap();
+    let mut named = Vec::new();
+    for line in part.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let specs = quoted(cells[0]).into_iter().map(|name| ALL.iter().find(|spec| spec.name == name));
+        let specs: Vec<_> = specs.map(|spec| spec.unwrap_or_else(|| panic!("{line}"))).collect();
+        let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+        for key in quoted(cells[2]).into_iter().filter(is_name) {
+            let is_key = |spec: &&&TableSpec| spec.keys().any(|known| known == key);
+            assert!(specs.iter().any(is_key), "{key}: {line}");
+        }
+        named.extend(specs.iter().map(|spec| spec.name));
     }
-    table.push('\n');
-    let (begin, end) = ("<!-- generated: scenarios -->", "<!-- end of generated: scenarios -->");
-    check_between(&in_project("docs/built-in-scenarios.md"), begin, end, &table);
+    let missing: Vec<_> =
+        ALL.iter().filter(|spec| !named.contains(&spec.name)).map(|spec| spec.name).collect();
+    assert!(missing.is_empty(), "docs/scenarios.md does not name the tables {missing:?}");
 }
 
 #[test]
-fn generated_option_tables_of_queues_tcps_and_traffic_are_fresh() {
+fn the_reference_has_every_key() {
+    let (text, suites) = (markdown(), suite_markdown());
+    for (text, tables) in [(&text, ALL), (&suites, SUITE_TABLES)] {
+        for spec in tables {
+            let (_, part) =
+                text.split_once(&format!("### {}\n", spec.name)).expect("a heading for each table");
+            let part = part.split("\n### ").next().unwrap_or_default();
+            // Times are distributed as sizes are, which stand above.
+            for field in spec.fields.iter().filter(|_| spec.name != TIME_DISTRIBUTION.name) {
+                assert!(part.contains(&format!("| `{}` | ", field.key)), "{}: {}", spec.name, field.key);
+                assert!(part.contains(field.doc), "{}: {}", spec.name, field.key);
+            }
+        }
+    }
+}
+
+#[test]
+fn generated_options_of_queues_and_tcps_are_fresh() {
     let check_table = |page: &str, marker: &str, name: &str| {
-        let (begin, end) = (format!("<!-- options: {marker} -->"), "<!-- end of options -->");
-        check_between(&in_project(page), &begin, end, &option_table(&options::named(name).unwrap()));
+        let groups = options::named(name).unwrap();
+        check_chosen(&in_project(page), marker, |shown| {
+            let known: Vec<&str> = groups[0].specs.iter().map(|spec| spec.name).collect();
+            let unknown: Vec<&&str> = shown.iter().filter(|option| !known.contains(option)).collect();
+            assert!(unknown.is_empty(), "{page}: {name} has no options {unknown:?}");
+            option_table(&groups, Some(shown))
+        });
     };
-    for kind in options::QUEUES {
-        check_table("docs/queues.md", kind, kind);
-    }
+    check_table("docs/queues.md", "red", "red");
     check_table("docs/tcp.md", "tcp", "tcp-sack");
-    for kind in options::TRAFFIC {
-        check_table("docs/traffic.md", kind, kind);
-    }
 }
 
 #[test]
@@ -89,16 +109,7 @@ fn the_paper_table_has_all_metrics() {
 }
 
 #[test]
-fn generated_reference_and_schema_of_suites_are_fresh() {
+fn the_schema_of_suites_is_fresh() {
     let text = serde_json::to_string_pretty(&suite_schema()).unwrap() + "\n";
     check(&in_project("docs/suite.schema.json"), &text);
-    let (begin, end) = ("<!-- generated: suite -->", "<!-- end of generated: suite -->");
-    check_between(&in_project("docs/scoreboard.md"), begin, end, &format!("\n{}", suite_markdown()));
-    let mut table = "\n| measure | unit | what it is |\n| --- | --- | --- |\n".to_owned();
-    for measure in Measure::ALL {
-        writeln!(table, "| `{}` | {} | {} |", measure.name(), measure.unit(), measure.doc()).unwrap();
-    }
-    table.push('\n');
-    let (begin, end) = ("<!-- generated: measures -->", "<!-- end of generated: measures -->");
-    check_between(&in_project("docs/scoreboard.md"), begin, end, &table);
 }

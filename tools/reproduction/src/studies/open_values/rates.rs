@@ -23,7 +23,7 @@ struct Figure {
 }
 
 pub(super) fn run(runner: &Runner, report: &mut Report) -> anyhow::Result<()> {
-    report.page.heading(&["figure and quantity", "values", "mean:", "is", "conclusion"]);
+    report.more.heading(&["figure and quantity", "values", "mean:", "is", "conclusion"]);
     let figures = [four_sessions(runner)?, vec![coordination(runner)?, factors(runner)?]].concat();
     for figure in &figures {
         let first = figure.at.first().map(|(_, samples)| Placed::of(samples, figure.bound));
@@ -34,7 +34,7 @@ pub(super) fn run(runner: &Runner, report: &mut Report) -> anyhow::Result<()> {
                 Some(first) if position > 0 => placed.against(first),
                 _ => "–",
             };
-            report.page.row(&[
+            report.more.row(&[
                 if position == 0 { figure.says.to_owned() } else { String::new() },
                 name.clone(),
                 format_samples(samples),

@@ -1,0 +1,137 @@
+//! `layercast relay`.
+
+use std::net::SocketAddr;
+
+use layercast_delivery::announce::url::SessionUrl;
+use layercast_delivery::relay::message::Alternatives;
+use layercast_delivery::relay::parent::Limits;
+use layercast_delivery::relay::session::{Allowed, SessionKey};
+use layercast_transport::receive::Known;
+use layercast_transport::relay::{self as transport, RelayEvent, RelayOptions, ServeOptions};
+
+use crate::commands::{Failure, counted};
+use crate::finding;
+use crate::metrics::{self, Served};
+use crate::output::{complain, print};
+use crate::relay_arguments::{Relay, RelayCommand};
+use crate::relay_status;
+use crate::relaying_arguments::addresses;
+use crate::transfer::{line, stop_flag};
+use crate::transport_failure::failure;
+use crate::view::rounded;
+
+/// Relays sessions until it is interrupted, or shows what a relay does.
+pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
+    if let Some(RelayCommand::Status(status)) = &arguments.command {
+        return relay_status::show(status);
+    }
+    let options = options(arguments)?;
+    let stop = stop_flag()?;
+    let served = Served::default();
+    if let Some(at) = arguments.metrics {
+        let at = metrics::serve(at, served.clone())
+            .map_err(|error| Failure::Input(format!("error: --metrics: {at}: {error}")))?;
+        complain(&format!("note: metrics at http://{at}/metrics"));
+    }
+    let bar = line(arguments.quiet, None);
+    let mut last = String::new();
+    let outcome = transport::relay(&options, &stop, &mut |event| match event {
+        RelayEvent::Ready(at) => {
+            let above = match options.parents.first() {
+                Some(parent) => format!("packets from {parent}"),
+                None => "packets by multicast".to_owned(),
+            };
+            if !arguments.quiet {
+                let line = format!("relay at {at}, {above}");
+                bar.suspend(|| complain(&line));
+            }
+        }
+        RelayEvent::Progress(status) => {
+            bar.set_message(format!(
+                "{}, {} to them, {} packets dropped",
+                counted(status.children.len(), "child").replace("childs", "children"),
+                rounded(status.rate.as_bps()),
+                status.dropped,
+            ));
+            served.set(relay_status::page(status));
+            served.set_status(relay_status::json(status).to_string());
+        }
+        RelayEvent::Channel(change) => tracing::debug!(?change, "channel"),
+        RelayEvent::Notice(notice) => {
+            let text = format!("{}: {notice}", if notice.is_warning() { "warning" } else { "note" });
+            if text != last {
+                bar.suspend(|| complain(&text));
+            }
+            last = text;
+        }
+    });
+    bar.finish_and_clear();
+    let status = outcome.map_err(failure)?;
+    Ok(print(&format!(
+        "{} packets to {} in all, {} dropped\n",
+        status.packets,
+        counted(status.counters.welcomed as usize, "child").replace("childs", "children"),
+        status.dropped
+    ))?)
+}
+
+fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
+    let sessions: Result<Vec<SessionKey>, Failure> =
+        arguments.sessions.iter().map(|session| key(session)).collect();
+    let sessions = sessions?;
+    if let Some(key) = sessions.iter().find(|key| !key.is_valid()) {
+        let group = key.group;
+        return Err(Failure::Input(format!("error: {group} is no multicast group that a session may use")));
+    }
+    let allowed = Allowed { sessions, prefixes: arguments.allow.clone() };
+    let (children, per_address) = (arguments.max_children, arguments.max_per_address);
+    let limits = Limits { children, per_address, ..Limits::default() };
+    Ok(RelayOptions {
+        serve: ServeOptions {
+            listen: arguments.listen,
+            allowed,
+            alternatives: Alternatives::new(addresses(&arguments.alternatives)),
+            limits,
+            highest: arguments.max_rate,
+        },
+        parents: addresses(&arguments.parents),
+        interface: arguments.interface.clone(),
+    })
+}
+
+/// A session by its URL, its description or its group.
+fn key(named: &str) -> Result<SessionKey, Failure> {
+    let wrong = |error: String| Failure::Input(format!("error: {named}: {error}"));
+    if named.contains("://") {
+        let url: SessionUrl = named.parse().map_err(|error| wrong(format!("{error}")))?;
+        return Ok(SessionKey { group: SocketAddr::new(url.group, url.port), source: url.source });
+    }
+    if let Ok(group) = crate::transfer_arguments::group(named) {
+        return Ok(SessionKey { group, source: None });
+    }
+    match finding::described(std::path::Path::new(named), &[])? {
+        Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
+        known => Ok(SessionKey { group: known.group(), source: known.source() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        relay: Relay,
+    }
+
+    #[test]
+    fn both_limits_on_children_are_those_of_the_arguments() {
+        let line = ["relay", "239.1.2.0", "--max-children", "7", "--max-per-address", "3"];
+        let Ok(options) = options(&Line::parse_from(line).relay) else { panic!("the arguments are right") };
+        let limits = options.serve.limits;
+        assert_eq!((limits.children, limits.per_address), (7, 3));
+    }
+}

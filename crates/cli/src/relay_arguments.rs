@@ -1,0 +1,78 @@
+//! Arguments of `layercast relay`.
+
+use std::net::SocketAddr;
+
+use clap::{Args, Subcommand};
+use layercast_core::units::Rate;
+use layercast_delivery::relay::session::Prefix;
+
+use crate::relaying_arguments::{Hosts, host};
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Relay {
+    #[command(subcommand)]
+    pub(crate) command: Option<RelayCommand>,
+
+    /// The sessions to serve, each by its group, its URL or the file of `layercast send --describe`
+    #[arg(value_name = "SESSION", required_unless_present = "allow")]
+    pub(crate) sessions: Vec<String>,
+
+    /// Serve all sessions whose group is in this range, such as 239.1.0.0/16; may be repeated
+    #[arg(long, value_name = "PREFIX")]
+    pub(crate) allow: Vec<Prefix>,
+
+    /// Where receivers and other relays are awaited, by UDP
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:5600")]
+    pub(crate) listen: SocketAddr,
+
+    /// Take packets from this relay, or from `layercast send --serve`; of several the first that answers [default: join
+    /// the groups]
+    #[arg(long = "parent", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
+    pub(crate) parents: Vec<Hosts>,
+
+    /// The interface to join on, by name or address [default: that of the route to each group]
+    #[arg(long, value_name = "NAME", conflicts_with = "parents")]
+    pub(crate) interface: Option<String>,
+
+    /// Serve at most N receivers and relays
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) max_children: usize,
+
+    /// Serve at most N of them at one address, such as that of a NAT
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) max_per_address: usize,
+
+    /// Send at most this to all of them together
+    #[arg(long, value_name = "RATE")]
+    pub(crate) max_rate: Option<Rate>,
+
+    /// A relay that those who are refused may try; up to three
+    #[arg(long = "alternative", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
+    pub(crate) alternatives: Vec<Hosts>,
+
+    /// Serve metrics for Prometheus at http://ADDRESS:PORT/metrics, and what `layercast relay status` shows at /status
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) metrics: Option<SocketAddr>,
+
+    /// Do not show progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RelayCommand {
+    /// Show what a relay does
+    Status(RelayStatus),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RelayStatus {
+    /// That of `layercast relay --metrics`
+    #[arg(value_name = "ADDRESS:PORT")]
+    pub(crate) at: SocketAddr,
+
+    /// Print it as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,83 @@
+//! Arguments about relays of `layercast send` and `layercast receive`.
+
+use std::net::SocketAddr;
+
+use clap::{ArgGroup, Args, ValueEnum};
+
+use crate::amt_arguments::{Amt, amt};
+use crate::host_address::addresses_of;
+
+/// The port of relays, if none is given.
+const RELAY_PORT: u16 = 5600;
+
+/// By which path messages to the sender go where packets come through a relay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Feedback {
+    /// Through the relay
+    #[default]
+    Relay,
+    /// Directly
+    Direct,
+    /// They are not sent
+    None,
+}
+
+/// The relays of a receiver.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("tunnel").args(["relays", "amt"]))]
+pub(crate) struct Relays {
+    /// Where no multicast comes, take packets from this relay; of several the next when one is gone
+    #[arg(long = "relay", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
+    pub(crate) relays: Vec<Hosts>,
+
+    /// Where no multicast comes, take packets from the AMT relay (RFC 7450) at this address [default port: 2268]; `discover` for
+    /// the nearest public one
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = amt)]
+    pub(crate) amt: Option<Amt>,
+
+    /// Do not try multicast
+    #[arg(long, requires = "tunnel")]
+    pub(crate) relay_only: bool,
+
+    /// By which path messages to the sender go while packets come through a relay
+    #[arg(long, value_name = "PATH", value_enum, default_value_t, requires = "relays")]
+    pub(crate) feedback: Feedback,
+}
+
+/// How a sender serves receivers and relays itself.
+#[derive(Debug, Args)]
+pub(crate) struct Serving {
+    /// Serve relays and receivers (`--relay`) by unicast too, at this address and UDP port
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) serve: Option<SocketAddr>,
+
+    /// Send to nobody but those that are served
+    #[arg(long, requires = "serve")]
+    pub(crate) serve_only: bool,
+
+    /// Serve at most N of them
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "serve")]
+    pub(crate) max_children: usize,
+}
+
+/// The addresses of a host.
+#[derive(Clone, Debug)]
+#[cfg_attr(
+    not(all(feature = "transport", target_os = "linux")),
+    allow(dead_code, reason = "only the transport has relays")
+)]
+pub(crate) struct Hosts(pub(crate) Vec<SocketAddr>);
+
+/// A relay by name or address, with a port or with the usual one.
+pub(crate) fn host(text: &str) -> Result<Hosts, String> {
+    addresses_of(text, RELAY_PORT).map(Hosts)
+}
+
+/// All addresses of hosts, in their order.
+#[cfg_attr(
+    not(all(feature = "transport", target_os = "linux")),
+    allow(dead_code, reason = "only the transport has relays")
+)]
+pub(crate) fn addresses(hosts: &[Hosts]) -> Vec<SocketAddr> {
+    hosts.iter().flat_map(|hosts| hosts.0.iter().copied()).collect()
+}

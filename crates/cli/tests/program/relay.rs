@@ -1,0 +1,101 @@
+//! `layercast relay` as an operator sees it: a tree without multicast, and a relay that is killed.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::transfer::{ended, group, signal, start, transfer, with_file};
+use super::{layercast, run, text};
+
+/// A process that is killed when it is dropped.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A port that nobody uses now.
+fn free_port() -> SocketAddr {
+    let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("a port");
+    socket.local_addr().expect("its address")
+}
+
+fn relay(group: &str, listen: SocketAddr, parent: SocketAddr, metrics: Option<SocketAddr>) -> Killed {
+    let (listen, parent) = (listen.to_string(), parent.to_string());
+    let mut command: Command = layercast(&["relay", group, "--listen", &listen, "--parent", &parent, "-q"]);
+    if let Some(metrics) = metrics {
+        command.args(["--metrics", &metrics.to_string()]);
+    }
+    Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts"))
+}
+
+#[test]
+fn a_relay_is_killed_and_its_receiver_is_at_the_next_one_within_three_seconds() {
+    let (directory, file) = with_file("relay-killed", 8_000_000);
+    let (group, into) = (group(77), directory.join("into").display().to_string());
+    let (top, first, second, metrics) = (free_port(), free_port(), free_port(), free_port());
+    let serve = top.to_string();
+    let arguments = [
+        "send",
+        &file,
+        "--group",
+        &group,
+        "--to",
+        "8 Mbit/s",
+        "--serve",
+        &serve,
+        "--serve-only",
+        "--no-announce",
+        "--until-complete",
+        "1",
+        "--for",
+        "60 s",
+    ];
+    let (sender, _, stdout) = start(&arguments);
+    let killed = relay(&group, first, top, Some(metrics));
+    let _second = relay(&group, second, top, None);
+    let relays = format!("{first},{second}");
+    let mut receiver =
+        transfer(&["receive", "--group", &group, "--into", &into, "--relay", &relays, "--relay-only"])
+            .spawn()
+            .expect("the program starts");
+    let mut lines = BufReader::new(receiver.stderr.take().expect("its errors")).lines();
+    let mut line_with = |what: &str| {
+        let found = lines.by_ref().map_while(Result::ok).find(|line| line.contains(what));
+        found.unwrap_or_else(|| panic!("no line with `{what}`"))
+    };
+    line_with(&format!("through the relay {first}"));
+    std::thread::sleep(Duration::from_millis(2500));
+    let status = run(&["relay", "status", &metrics.to_string()]);
+    let tree = text(&status.stdout);
+    assert!(tree.contains(&format!("from {top}")) && tree.contains(" channels, "), "{tree}");
+    let json = run(&["relay", "status", &metrics.to_string(), "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json["children"].as_array().map(Vec::len), Some(1), "{json}");
+    signal(&killed.0, "KILL");
+    let begin = Instant::now();
+    line_with("is gone");
+    line_with(&format!("through the relay {second}"));
+    let took = begin.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(receiver.wait().expect("its end").success());
+    assert_eq!(fs::read(directory.join("into/a file")).expect("the file"), vec![7; 8_000_000]);
+    let (out, error, status) = ended(sender, stdout);
+    assert_eq!(status, Some(0), "{out}{error}");
+}
+
+#[test]
+fn what_a_relay_cannot_serve_is_said() {
+    let nothing = run(&["relay"]);
+    assert_eq!(nothing.status.code(), Some(2));
+    let wrong = run(&["relay", "192.0.2.1:5"]);
+    assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong.stderr));
+    let nobody = run(&["relay", "status", &free_port().to_string()]);
+    assert_eq!(nobody.status.code(), Some(1));
+    assert!(text(&nobody.stderr).contains("there is no relay"), "{}", text(&nobody.stderr));
+}

@@ -1,0 +1,33 @@
+//! A second path for a source's packets, next to multicast.
+
+use std::fmt;
+use std::io::IoSlice;
+use std::net::SocketAddr;
+
+use layercast_core::contract::Ecn;
+use layercast_core::units::Channel;
+
+use super::PacketSocket;
+
+/// Takes all packets of a source, and sends them by unicast to those that asked for them.
+pub trait Branch: fmt::Debug {
+    /// The socket by which they ask.
+    fn socket(&self) -> &PacketSocket;
+
+    /// Reads what they say. Messages for the source are passed on, each with the address that sent it.
+    fn read(&mut self, pass_on: &mut dyn FnMut(SocketAddr, &[u8]));
+
+    /// Sends packets of a channel.
+    fn send(&mut self, channel: Channel, packets: &[IoSlice<'_>], ecn: Ecn);
+
+    /// Does what is due.
+    fn look(&mut self);
+}
+
+/// A branch, and whether it is all there is.
+#[derive(Debug)]
+pub(super) struct Branching {
+    pub(super) branch: Box<dyn Branch>,
+    /// Nothing is sent by multicast.
+    pub(super) only: bool,
+}

@@ -1,0 +1,27 @@
+//! Relays on sockets: packets of multicast sessions by unicast, from host to host, where the network carries no multicast.
+//!
+//! [`relay`] is the program; [`Server`] serves children, for it and for a source ([`SourceServer`]); [`RelayTunnel`] is how a receiver, or a
+//! relay below another one, gets its packets. The machines behind them are in [`layercast_delivery::relay`].
+
+mod fan_out;
+mod program;
+mod server;
+mod source;
+mod status;
+mod tunnel;
+mod upstream;
+
+pub use program::{RelayEvent, RelayOptions, relay};
+pub use server::{ServeOptions, Server};
+pub use source::SourceServer;
+pub use status::{ChildStatus, RelayStatus, SessionStatus};
+pub use tunnel::{FeedbackPath, RelayTunnel};
+
+use std::io::{self, Read as _};
+
+/// Bytes that nobody else knows.
+fn random_bytes() -> io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

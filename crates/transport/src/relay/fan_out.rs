@@ -1,0 +1,235 @@
+//! One packet to many: runs of packets that several children get, each by one system call, from one buffer.
+
+use std::io::{self, IoSlice};
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd as _;
+use std::time::Duration as StdDuration;
+
+use layercast_core::contract::Ecn;
+use layercast_core::units::{Rate, Time};
+use layercast_delivery::relay::message::{DATA_HEAD_MAX, Data};
+use layercast_delivery::relay::parent::Parent;
+use nix::libc::{
+    EINVAL, EIO, EMSGSIZE, ENOBUFS, ENOPROTOOPT, EOPNOTSUPP, IP_TOS, IPPROTO_IP, IPPROTO_IPV6, IPV6_TCLASS,
+    SOL_UDP, UDP_SEGMENT,
+};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use socket2::{MsgHdr, SockRef};
+
+use super::tunnel::for_socket;
+use crate::host::{RUN_BYTES, RUN_PACKETS};
+
+/// The parts of a message: a header and a payload for each packet.
+const PARTS: usize = 2 * RUN_PACKETS;
+/// How long the kernel's queue may stay full before packets are dropped (CHOICE): a burst of a megabyte at 4 Gbit/s. Meanwhile
+/// arriving packets wait in the receive buffers.
+const LONGEST_WAIT: StdDuration = StdDuration::from_millis(2);
+
+/// What was sent to children.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FanOutCounters {
+    /// Packets to children, each counted for itself.
+    pub(super) packets: u64,
+    /// Their bytes, without headers of UDP and IP.
+    pub(super) bytes: u64,
+    /// Packets that the kernel did not take, or that the highest rate did not allow.
+    pub(super) dropped: u64,
+    /// System calls that sent.
+    pub(super) calls: u64,
+}
+
+/// The highest rate, as a token bucket.
+#[derive(Debug)]
+struct Limit {
+    bytes_per_s: f64,
+    /// The bytes that may be sent at once.
+    saved: f64,
+    filled: Time,
+}
+
+/// How much of the highest rate may be saved, and sent at once: a tenth of a second.
+const SAVED_S: f64 = 0.1;
+
+impl Limit {
+    fn take(&mut self, now: Time, bytes: usize) -> bool {
+        let passed = now.since(self.filled).as_secs_f64();
+        self.filled = now;
+        let most = (self.bytes_per_s * SAVED_S).max(RUN_BYTES as f64);
+        self.saved = (self.saved + passed * self.bytes_per_s).min(most);
+        let may = self.saved >= bytes as f64;
+        if may {
+            self.saved -= bytes as f64;
+        }
+        may
+    }
+}
+
+/// Sends to children.
+#[derive(Debug)]
+pub(super) struct FanOut {
+    is_v6: bool,
+    cuts_runs: bool,
+    limit: Option<Limit>,
+    /// Where the next run begins in the list of its children: else the last of them would have all the losses.
+    turn: usize,
+    counters: FanOutCounters,
+}
+
+impl FanOut {
+    pub(super) fn new(is_v6: bool, highest: Option<Rate>) -> FanOut {
+        let limit = |rate: Rate| Limit { bytes_per_s: rate.as_bps() / 8.0, saved: 0.0, filled: Time::ZERO };
+        FanOut {
+            is_v6,
+            cuts_runs: true,
+            limit: highest.map(limit),
+            turn: 0,
+            counters: FanOutCounters::default(),
+        }
+    }
+
+    pub(super) fn counters(&self) -> FanOutCounters {
+        self.counters
+    }
+
+    /// Sends packets of one length, of which the last may be shorter, to all children that hold their channel.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        socket: &UdpSocket,
+        (parent, session): (&mut Parent, usize),
+        data: &Data,
+        payloads: &[IoSlice<'_>],
+        ecn: Ecn,
+    ) {
+        let count = parent.holders(session, data.channel).len();
+        let (Some(first), true) = (payloads.first(), count > 0 && payloads.len() <= RUN_PACKETS) else {
+            return;
+        };
+        let mut head = [0; DATA_HEAD_MAX];
+        let length = data.write(&mut head);
+        let head = head.get(..length).unwrap_or_default();
+        let parts: [IoSlice<'_>; PARTS] = std::array::from_fn(|index| {
+            IoSlice::new(match payloads.get(index / 2) {
+                Some(_) if index.is_multiple_of(2) => head,
+                Some(payload) => payload,
+                None => &[],
+            })
+        });
+        let parts = parts.get(..2 * payloads.len()).unwrap_or_default();
+        let segment = u16::try_from(length + first.len()).unwrap_or(u16::MAX);
+        let bytes = payloads.iter().map(|payload| payload.len() + length).sum();
+        self.turn = self.turn.wrapping_add(1);
+        for index in 0..count {
+            let holders = parent.holders(session, data.channel);
+            let Some(&place) = holders.get((index + self.turn) % count) else { continue };
+            let Some(child) = parent.child_mut(place) else { continue };
+            let packets = payloads.len() as u64;
+            let may = self.limit.as_mut().is_none_or(|limit| limit.take(now, bytes));
+            let sent = if may { self.send_one(socket, child.address, parts, segment, ecn) } else { 0 };
+            child.packets += sent;
+            child.dropped += packets - sent;
+            self.counters.packets += sent;
+            self.counters.dropped += packets - sent;
+            let sent_bytes = if sent == packets { bytes as u64 } else { sent * u64::from(segment) };
+            child.bytes += sent_bytes;
+            self.counters.bytes += sent_bytes;
+        }
+    }
+
+    /// Sends a run to one child; how many packets of it were sent.
+    fn send_one(
+        &mut self,
+        socket: &UdpSocket,
+        to: SocketAddr,
+        parts: &[IoSlice<'_>],
+        segment: u16,
+        ecn: Ecn,
+    ) -> u64 {
+        let address = for_socket(to, self.is_v6);
+        if self.cuts_runs && parts.len() > 2 {
+            match self.call(socket, address, to.is_ipv4(), parts, Some(segment), ecn) {
+                Ok(()) => return parts.len() as u64 / 2,
+                // An interface without checksum offload says EIO; one whose packets are smaller, EINVAL or EMSGSIZE.
+                Err(error)
+                    if matches!(
+                        error.raw_os_error(),
+                        Some(EIO | EINVAL | EMSGSIZE | ENOPROTOOPT | EOPNOTSUPP)
+                    ) =>
+                {
+                    tracing::debug!(%error, %to, "packets are sent one by one");
+                    self.cuts_runs = false;
+                }
+                Err(error) => {
+                    tracing::trace!(%error, %to, "packets were dropped");
+                    return 0;
+                }
+            }
+        }
+        let one = |packet| self.call(socket, address, to.is_ipv4(), packet, None, ecn).is_ok();
+        parts.chunks(2).map(one).filter(|sent| *sent).count() as u64
+    }
+
+    fn call(
+        &mut self,
+        socket: &UdpSocket,
+        to: SocketAddr,
+        is_v4: bool,
+        parts: &[IoSlice<'_>],
+        segment: Option<u16>,
+        ecn: Ecn,
+    ) -> io::Result<()> {
+        let (control, length) = control(segment, ecn, is_v4);
+        let address = to.into();
+        let message = MsgHdr::new()
+            .with_addr(&address)
+            .with_buffers(parts)
+            .with_control(control.get(..length).unwrap_or_default());
+        self.counters.calls += 1;
+        match SockRef::from(socket).sendmsg(&message, 0) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock || is_full(&error) => {
+                let mut waits = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
+                if ppoll(&mut waits, Some(TimeSpec::from(LONGEST_WAIT)), None).unwrap_or(0) == 0 {
+                    return Err(error);
+                }
+                self.counters.calls += 1;
+                SockRef::from(socket).sendmsg(&message, 0).map(|_| ())
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(ENOBUFS)
+}
+
+/// A control message (cmsg(3)): its length, level and type, and up to four bytes.
+const WORD: usize = size_of::<usize>();
+const HEAD: usize = WORD + 8;
+const SPACE: usize = HEAD + WORD;
+
+/// The control messages that name the length of packets and their ECN field, and their length.
+fn control(segment: Option<u16>, ecn: Ecn, is_v4: bool) -> ([u8; 2 * SPACE], usize) {
+    let mut bytes = [0; 2 * SPACE];
+    let mut at = 0;
+    let mut put = |level: i32, kind: i32, value: &[u8]| {
+        let fields: [&[u8]; 4] =
+            [&(HEAD + value.len()).to_ne_bytes(), &level.to_ne_bytes(), &kind.to_ne_bytes(), value];
+        let room = bytes.iter_mut().skip(at);
+        room.zip(fields.into_iter().flatten()).for_each(|(place, byte)| *place = *byte);
+        at += SPACE;
+    };
+    let field: i32 = match ecn {
+        Ecn::NotCapable => 0,
+        Ecn::Capable => 2,
+        Ecn::Marked => 3,
+    };
+    let (level, kind) = if is_v4 { (IPPROTO_IP, IP_TOS) } else { (IPPROTO_IPV6, IPV6_TCLASS) };
+    put(level, kind, &field.to_ne_bytes());
+    if let Some(segment) = segment {
+        put(SOL_UDP, UDP_SEGMENT, &segment.to_ne_bytes());
+    }
+    (bytes, at)
+}

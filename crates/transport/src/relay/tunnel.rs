@@ -1,0 +1,171 @@
+//! The tunnel between a receiver, or a relay, and the relay above it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration as StdDuration;
+
+use layercast_core::units::{Channel, Duration};
+use layercast_delivery::relay::child::{Child, LinkReport};
+use layercast_delivery::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
+use layercast_delivery::relay::session::SessionKey;
+
+use super::random_bytes;
+use crate::error::Error;
+use crate::host::{Clock, Inbox, PacketSocket, Tunnel, Unwrapped, open_unicast, until};
+use crate::notice::Notice;
+
+/// The longest time without work.
+const REST_MAX: StdDuration = StdDuration::from_secs(1);
+
+/// By which path messages to the source go where packets come through a relay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FeedbackPath {
+    /// Through the relay.
+    #[default]
+    Relay,
+    /// Directly.
+    Direct,
+    /// None: they are not sent.
+    None,
+}
+
+/// A tunnel to the first relay of a list that serves it, and to the next one when that is gone.
+#[derive(Debug)]
+pub struct RelayTunnel {
+    socket: PacketSocket,
+    is_v6: bool,
+    child: Child,
+    clock: Clock,
+    feedback: FeedbackPath,
+    /// Through how many relays the last packet has come.
+    hops: u8,
+    notices: VecDeque<Notice>,
+}
+
+impl RelayTunnel {
+    /// Opens the socket. The first relay is asked after a random part of `within`.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn open(
+        session: SessionKey,
+        relays: &[SocketAddr],
+        within: Duration,
+        feedback: FeedbackPath,
+    ) -> Result<RelayTunnel, Error> {
+        let is_v6 = relays.iter().any(SocketAddr::is_ipv6);
+        let any: IpAddr = if is_v6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+        let any = SocketAddr::new(any, 0);
+        let socket = open_unicast(any)?;
+        let random = random_bytes().map_err(|source| Error::socket("draw random numbers", any, source))?;
+        let clock = Clock::default();
+        let child = Child::new(session, relays, clock.now(), within, random);
+        Ok(RelayTunnel { socket, is_v6, child, clock, feedback, hops: 0, notices: VecDeque::new() })
+    }
+
+    /// What is known of the relay that serves it; none if none does.
+    pub fn link(&self) -> Option<LinkReport> {
+        self.child.link()
+    }
+
+    /// Through how many relays the last packet has come.
+    pub fn hops(&self) -> u8 {
+        self.hops
+    }
+
+    fn send(&self, to: SocketAddr, bytes: &[u8]) -> io::Result<()> {
+        self.socket.as_udp().send_to(bytes, for_socket(to, self.is_v6)).map(|_| ())
+    }
+
+    /// Sends what is due.
+    fn poll(&mut self) {
+        let now = self.clock.now();
+        let mut room = [0; MESSAGE_MAX];
+        while let Some((to, length)) = self.child.poll(now, &mut room) {
+            if let Err(error) = self.send(to, room.get(..length).unwrap_or_default()) {
+                tracing::debug!(%error, %to, "a message to a relay was not sent");
+            }
+        }
+        while let Some(news) = self.child.take_news() {
+            self.notices.push_back(Notice::Relay { news });
+        }
+    }
+}
+
+/// An address as a socket takes it: one of IPv6 takes those of IPv4 as mapped ones.
+pub(super) fn for_socket(to: SocketAddr, is_v6: bool) -> SocketAddr {
+    match to.ip() {
+        IpAddr::V4(address) if is_v6 => SocketAddr::new(address.to_ipv6_mapped().into(), to.port()),
+        _ => to,
+    }
+}
+
+impl Tunnel for RelayTunnel {
+    fn socket(&self) -> &PacketSocket {
+        &self.socket
+    }
+
+    fn join(&mut self, channel: Channel, _group: SocketAddr) -> Result<(), Error> {
+        self.child.join(self.clock.now(), channel);
+        self.poll();
+        Ok(())
+    }
+
+    fn leave(&mut self, channel: Channel, _group: SocketAddr) {
+        self.child.leave(self.clock.now(), channel);
+        self.poll();
+    }
+
+    fn rest(&self) -> StdDuration {
+        self.child.deadline().map_or(REST_MAX, |due| until(self.clock.now(), due)).min(REST_MAX)
+    }
+
+    fn work(&mut self, inbox: &mut Inbox) {
+        let now = self.clock.now();
+        let RelayTunnel { child, hops, .. } = self;
+        inbox.unwrap(|datagram, bytes| {
+            if !Data::is_data(bytes) {
+                child.message(now, datagram.from, bytes);
+                return None;
+            }
+            let (data, length) = child.data(now, datagram.from, bytes)?;
+            *hops = data.hops;
+            // A packet that was sent in a circle has been here already.
+            (data.hops < HOPS_MAX).then(|| Unwrapped {
+                channel: data.channel,
+                from: SocketAddr::new(data.source, 0),
+                bytes: length..bytes.len(),
+                ecn: None,
+            })
+        });
+        self.poll();
+    }
+
+    fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>> {
+        match self.feedback {
+            FeedbackPath::Direct => None,
+            FeedbackPath::None => Some(Ok(())),
+            FeedbackPath::Relay => {
+                let mut room = [0; MESSAGE_MAX];
+                let sent = self.child.feedback(to, message, &mut room);
+                let sent = sent.ok_or(io::ErrorKind::NotConnected.into());
+                Some(sent.and_then(|(to, length)| self.send(to, room.get(..length).unwrap_or_default())))
+            }
+        }
+    }
+
+    fn take_notice(&mut self) -> Option<Notice> {
+        self.notices.pop_front()
+    }
+}
+
+impl Drop for RelayTunnel {
+    fn drop(&mut self) {
+        let mut room = [0; MESSAGE_MAX];
+        if let Some((to, length)) = self.child.close(&mut room) {
+            // Without it the relay notices by itself a little later.
+            let _ = self.send(to, room.get(..length).unwrap_or_default());
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Files through relays, by unicast alone, and by multicast where that comes.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use layercast_delivery::relay::child::News;
+use layercast_delivery::relay::message::{Alternatives, MESSAGE_MAX, Message};
+use layercast_delivery::relay::parent::Limits;
+use layercast_delivery::relay::session::{Allowed, SessionKey};
+use layercast_transport::receive::RelayUse;
+use layercast_transport::relay::{RelayEvent, RelayOptions, RelayStatus, ServeOptions, relay};
+use layercast_transport::send::ServeUse;
+
+use super::*;
+
+/// A port that nobody uses now.
+fn free_port() -> SocketAddr {
+    UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
+}
+
+fn serving(number: u8, listen: SocketAddr, others: &[SocketAddr]) -> ServeOptions {
+    let key = SessionKey { group: group(number), source: None };
+    ServeOptions {
+        listen,
+        allowed: Allowed { sessions: vec![key], prefixes: Vec::new() },
+        alternatives: Alternatives::new(others.iter().copied()),
+        limits: Limits::default(),
+        highest: None,
+    }
+}
+
+/// A relay in a thread.
+struct Relaying {
+    at: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: thread::JoinHandle<Result<RelayStatus, Error>>,
+}
+
+fn relaying(number: u8, parents: &[SocketAddr], others: &[SocketAddr]) -> Relaying {
+    let listen = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
+    let options = RelayOptions {
+        serve: serving(number, listen, others),
+        parents: parents.to_vec(),
+        interface: Some("127.0.0.1".to_owned()),
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let (announce, ready) = std::sync::mpsc::channel();
+    let thread = thread::spawn(move || {
+        relay(&options, &flag, &mut |event| {
+            if let RelayEvent::Ready(at) = event {
+                announce.send(*at).unwrap();
+            }
+        })
+    });
+    Relaying { at: ready.recv_timeout(Duration::from_secs(10)).unwrap(), stop, thread }
+}
+
+impl Relaying {
+    fn end(self) -> RelayStatus {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap().unwrap()
+    }
+}
+
+fn through(number: u8, into: PathBuf, relays: &[SocketAddr]) -> ReceiveOptions {
+    let relays = RelayUse { relays: relays.to_vec(), only: true, ..RelayUse::default() };
+    ReceiveOptions { relays, ..receiving(number, into) }
+}
+
+/// A source that sends to its children alone.
+fn serving_source(number: u8, file: PathBuf, ends: Ends) -> (Source, SocketAddr) {
+    let listen = free_port();
+    let serve = Some(ServeUse { serve: serving(number, listen, &[]), only: true });
+    (start(file, SendOptions { serve, ..sending(number, "elm", ends) }), listen)
+}
+
+#[test]
+fn a_tree_of_relays_carries_a_file_without_multicast() {
+    let temp = TempDir::new("relay-tree");
+    let data = content(1_500_000);
+    let ends = Ends { completions: Some(3), after: Some(Duration::from_secs(60)), ..Ends::default() };
+    let (source, top) = serving_source(30, temp.with("file", &data), ends);
+    source.session();
+    let upper = relaying(30, &[top], &[]);
+    let lower = relaying(30, &[upper.at], &[]);
+    let receivers: Vec<_> = [("one", upper.at), ("two", lower.at), ("three", lower.at)]
+        .map(|(name, at)| through(30, temp.directory(name), &[at]))
+        .into_iter()
+        .map(|options| thread::spawn(move || get(&options)))
+        .collect();
+    for receiver in receivers {
+        let (path, report) = receiver.join().unwrap().unwrap();
+        assert_eq!(fs::read(path).unwrap(), data);
+        // Round-trip times need reports, which went through the relays.
+        assert!(report.counters.reports > 0 && report.estimates.rtt.is_some(), "{report:?}");
+        assert_eq!(report.counters.accept.malformed + report.counters.accept.misplaced, 0);
+    }
+    let sent = source.thread.join().unwrap().unwrap();
+    assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
+    let (lower, upper) = (lower.end(), upper.end());
+    assert_eq!((lower.counters.welcomed, upper.counters.welcomed), (2, 2));
+    assert_eq!((upper.depth, lower.depth), (1, 2));
+    assert!(lower.send_calls < lower.packets, "runs are sent by one call: {lower:?}");
+}
+
+#[test]
+fn a_receiver_goes_to_another_relay_and_keeps_what_it_has() {
+    let temp = TempDir::new("relay-moves");
+    let data = content(12_000_000);
+    let (source, top) = serving_source(36, temp.with("file", &data), Ends::default());
+    source.session();
+    let (first, second) = (relaying(36, &[top], &[]), relaying(36, &[top], &[]));
+    let options = through(36, temp.directory("into"), &[first.at, second.at]);
+    let (first_at, second_at) = (first.at, second.at);
+    let mut first = Some(first);
+    let (mut news, mut held, mut sessions) = (Vec::new(), 0, 0);
+    let done = receive(&options, &AtomicBool::new(false), &mut |event| match event {
+        ReceiveEvent::Session(_) => sessions += 1,
+        ReceiveEvent::Notice(Notice::Relay { news: one }) => news.push(*one),
+        ReceiveEvent::Progress(progress) => {
+            assert!(progress.objects.held >= held, "nothing is lost");
+            held = progress.objects.held;
+            if held * 4 > progress.objects.needed
+                && let Some(first) = first.take()
+            {
+                first.end();
+            }
+        }
+        _ => {}
+    });
+    assert_eq!(fs::read(temp.0.join("into/file")).unwrap(), data);
+    assert!(done.is_ok() && first.is_none() && sessions == 1);
+    let served: Vec<_> = news.iter().filter(|one| matches!(one, News::Served(_))).copied().collect();
+    assert_eq!(served, [News::Served(first_at), News::Served(second_at)], "{news:?}");
+    source.end().unwrap();
+    second.end();
+}
+
+#[test]
+fn where_multicast_comes_no_relay_is_asked_and_a_relay_joins_it_for_others() {
+    if !works_here() {
+        return;
+    }
+    let temp = TempDir::new("relay-native");
+    let data = content(1_500_000);
+    let ends = Ends { completions: Some(2), after: Some(Duration::from_secs(60)), ..Ends::default() };
+    let source = start(temp.with("file", &data), sending(42, "elm", ends));
+    source.session();
+    let relay = relaying(42, &[], &[]);
+    let relays = RelayUse { relays: vec![relay.at], ..RelayUse::default() };
+    let native = ReceiveOptions { relays, ..receiving(42, temp.directory("native")) };
+    let native = thread::spawn(move || get(&native));
+    let (path, report) = get(&through(42, temp.directory("relayed"), &[relay.at])).unwrap();
+    assert_eq!(fs::read(path).unwrap(), data);
+    assert!(report.estimates.rtt.is_some(), "reports reach the source: {report:?}");
+    assert_eq!(fs::read(native.join().unwrap().unwrap().0).unwrap(), data);
+    assert_eq!(source.thread.join().unwrap().unwrap().missing(&ends), Some(0));
+    let status = relay.end();
+    assert_eq!((status.counters.welcomed, status.counters.feedback > 0), (1, true), "{status:?}");
+}
+
+#[test]
+fn a_flood_of_hellos_from_many_addresses_harms_neither_children_nor_memory() {
+    let temp = TempDir::new("relay-flood");
+    let data = content(3_000_000);
+    let ends = Ends { completions: Some(1), after: Some(Duration::from_secs(60)), ..Ends::default() };
+    let (source, top) = serving_source(48, temp.with("file", &data), ends);
+    source.session();
+    let relay = relaying(48, &[top], &[]);
+    let stop = Arc::new(AtomicBool::new(false));
+    let (flag, to) = (Arc::clone(&stop), relay.at);
+    let flood = thread::spawn(move || {
+        let mut room = [0; MESSAGE_MAX];
+        let session = SessionKey { group: group(48), source: None };
+        let mut sent: u64 = 0;
+        // All of 127.0.0.0/8 is this host.
+        let sockets: Vec<_> =
+            (0..200u8).filter_map(|one| UdpSocket::bind((IpAddr::from([127, 9, one, 1]), 0)).ok()).collect();
+        while !flag.load(Ordering::Relaxed) {
+            for socket in &sockets {
+                let cookie = sent.is_multiple_of(2).then_some([7; 16]);
+                let hello = Message::Hello { nonce: sent, session, cookie, previous: None };
+                let length = hello.write(&mut room);
+                sent += u64::from(socket.send_to(&room[..length], to).is_ok());
+            }
+            thread::sleep(Duration::from_millis(4));
+        }
+        sent
+    });
+    let begin = Instant::now();
+    let (path, _) = get(&through(48, temp.directory("into"), &[relay.at])).unwrap();
+    let took = begin.elapsed();
+    assert_eq!(fs::read(path).unwrap(), data);
+    stop.store(true, Ordering::Relaxed);
+    let sent = flood.join().unwrap();
+    let status = relay.end();
+    assert!(sent > 20_000 || took < Duration::from_secs(2), "{sent} hellos in {took:?}");
+    assert_eq!(status.counters.welcomed, 1);
+    assert!(status.counters.challenges + status.counters.unanswered > sent / 20, "{status:?}");
+    source.thread.join().unwrap().unwrap();
+}
