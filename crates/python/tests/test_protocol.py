@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 import layercast
-from layercast import testing
+from layercast import _layercast, protocol, testing
 from layercast.protocol import MS, SECOND, Duration, LayeredSource, NoOptions, Packet, Protocol, Random, Rate, option
 from rlc import Rlc
 
@@ -80,10 +83,18 @@ def named(name: str, body: dict[str, Any]) -> type[Protocol]:
 @pytest.fixture(autouse=True)
 def forgotten() -> Iterator[None]:
     """No test sees the protocol of another."""
+    Rlc.define()
     yield
-    from layercast import _layercast
+    forget_all()
 
-    _layercast.unregister("mine")
+
+def forget_all() -> None:
+    for name in protocol.defined():
+        _layercast.unregister(name)
+
+
+# Other tests compare lists of protocols with those of the command.
+forget_all()
 
 
 def in_python(text: str, session: str) -> str:
@@ -128,7 +139,7 @@ def test_options_are_listed_and_checked() -> None:
     names = [option.name for option in layercast.options("python-rlc")]
     assert names == ["sp_spacing", "point_copies", "spacing_guard", "rtt_bound"]
     assert layercast.options("python-rlc")[0].default == "250 ms"
-    assert "python-rlc" in [protocol.name for protocol in layercast.protocols()]
+    assert "python-rlc" in [one.name for one in layercast.protocols()]
     with pytest.raises(layercast.ScenarioError, match="spacing_guard"):
         layercast.check(in_python(TWO, "one"), set={"session.one.spacing_guard": 3})
     with pytest.raises(layercast.ScenarioError, match="python-rlc"):
@@ -326,3 +337,13 @@ def test_random_numbers() -> None:
     assert one.choice(["a"]) == "a"
     with pytest.raises(ValueError):
         one.integers(1, 1)
+
+
+@pytest.mark.parametrize("example", ["rlm", "learned"])
+def test_examples_keep_the_contract(example: str) -> None:
+    path = Path(__file__).parents[3] / "examples" / "python" / f"{example}.py"
+    spec = importlib.util.spec_from_file_location(example, path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[example] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    testing.check(getattr(module, example.capitalize()), cases=10)
