@@ -1,6 +1,6 @@
 //! What can be run, and what can be set on it.
 
-use layercast_core::family::AnyProtocol as _;
+use layercast_core::family::{AnyProtocol, Family};
 use layercast_core::option::OptionSpec;
 use layercast_core::session::Rates;
 use layercast_laboratory::lint;
@@ -10,10 +10,11 @@ use layercast_laboratory::scenario::catalogue::{self, LoadError};
 use layercast_laboratory::scenario::protocols::FLOW_PROTOCOLS;
 use layercast_laboratory::scenario::tables::options::{self as groups, QUEUES, TRAFFIC};
 use layercast_laboratory::scenario::{self, Catalogue, nearest};
-use layercast_protocols::registry::{self, Protocol, Registry};
+use layercast_protocols::registry::Registry;
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::protocol::{Context, with_family};
 
 /// Finds a built-in scenario by name, or else a file: its name and text.
 #[pyfunction]
@@ -41,15 +42,17 @@ pub(crate) fn scenarios() -> Vec<(&'static str, String)> {
 /// Reads and checks a scenario: the command's warnings about it, empty if there are none.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<String> {
-    let plan = scenario::read(name, text, &overrides, &Catalogue::of::<Registry>())
-        .map_err(|error| errors::scenario(py, &error))?;
+    let (context, plan) =
+        Context::reading(|| with_family!(F => scenario::read(name, text, &overrides, &Catalogue::of::<F>())));
+    context.check(py)?;
+    let plan = plan.map_err(|error| errors::scenario(py, &error))?;
     Ok(lint::render(name, &lint::before(&plan, text)))
 }
 
 /// A scenario as one flat text, with templates and topologies worked in.
 #[pyfunction]
 pub(crate) fn expand(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<String> {
-    scenario::expand(name, text, &overrides, &Catalogue::of::<Registry>())
+    with_family!(F => scenario::expand(name, text, &overrides, &Catalogue::of::<F>()))
         .map_err(|error| errors::scenario(py, &error))
 }
 
@@ -80,10 +83,14 @@ impl ProtocolInfo {
     }
 }
 
-/// The multicast protocols.
+/// The multicast protocols, those that Python has defined last.
 #[pyfunction]
 pub(crate) fn protocols() -> Vec<ProtocolInfo> {
-    let info = |protocol: Protocol| {
+    with_family!(F => protocols_of::<F>())
+}
+
+fn protocols_of<F: Family>() -> Vec<ProtocolInfo> {
+    let info = |protocol: F::Protocol| {
         let needs = protocol.requirements();
         let character = needs.character();
         ProtocolInfo {
@@ -96,7 +103,7 @@ pub(crate) fn protocols() -> Vec<ProtocolInfo> {
             start: character.start,
         }
     };
-    registry::NAMES.iter().filter_map(|name| Protocol::named(name)).map(info).collect()
+    F::Protocol::names().into_iter().filter_map(F::Protocol::named).map(info).collect()
 }
 
 /// An option of a protocol, a TCP, a queue or traffic.
@@ -124,6 +131,10 @@ impl OptionInfo {
 /// The options of a protocol, a TCP, a queue or a kind of traffic.
 #[pyfunction]
 pub(crate) fn options(py: Python<'_>, name: &str) -> PyResult<Vec<OptionInfo>> {
+    with_family!(F => options_of::<F>(py, name))
+}
+
+fn options_of<F: Family>(py: Python<'_>, name: &str) -> PyResult<Vec<OptionInfo>> {
     let info = |profile: Option<&'static str>, spec: &OptionSpec| OptionInfo {
         name: spec.name,
         default: spec.default.clone(),
@@ -131,14 +142,15 @@ pub(crate) fn options(py: Python<'_>, name: &str) -> PyResult<Vec<OptionInfo>> {
         doc: spec.doc.clone(),
         profile,
     };
-    if let Some(protocol) = Protocol::named(name) {
+    if let Some(protocol) = F::Protocol::named(name) {
         return Ok(protocol.option_specs().iter().map(|spec| info(None, spec)).collect());
     }
     if let Some(found) = groups::named(name) {
         let each = found.iter().flat_map(|group| group.specs.iter().map(|spec| info(group.profile, spec)));
         return Ok(each.collect());
     }
-    let known = || registry::NAMES.iter().chain(FLOW_PROTOCOLS).chain(QUEUES).chain(TRAFFIC).copied();
+    let others = || FLOW_PROTOCOLS.iter().chain(QUEUES).chain(TRAFFIC).copied();
+    let known = || F::Protocol::names().into_iter().chain(others());
     let help = nearest(name, known())
         .map_or(String::new(), |nearest| format!("\n  = help: did you mean `{nearest}`?"));
     let text = format!(

@@ -10,10 +10,10 @@ use layercast_laboratory::results::directory::{self, Holds};
 use layercast_laboratory::run::{RunError, Stop};
 use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::sweep::Part;
-use layercast_protocols::registry::Registry;
 use pyo3::prelude::*;
 
 use crate::measured::{self, Block, Key};
+use crate::protocol::{self, Context, with_family};
 use crate::table::Table;
 use crate::{errors, ran, waiting};
 
@@ -56,6 +56,8 @@ pub(crate) fn compare_protocols(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<Compared>> {
     let stop = Stop::default();
+    let named: Vec<String> = overrides.iter().chain(&protocols).cloned().collect();
+    let text = text.clone() + &protocol::mentioned(&text, &named);
     let request = CompareRequest {
         id: name,
         text,
@@ -69,12 +71,16 @@ pub(crate) fn compare_protocols(
         skip_refused,
         stop: stop.clone(),
     };
-    let prepared =
-        compare::read(&request, &Catalogue::of::<Registry>()).map_err(|error| errors::compare(py, &error))?;
+    let (context, prepared) =
+        Context::reading(|| with_family!(F => compare::read(&request, &Catalogue::of::<F>())));
+    context.check(py)?;
+    let prepared = prepared.map_err(|error| errors::compare(py, &error))?;
+    context.begin(&stop);
     let of_contender = |contender: &Contender| lint::before(&contender.plan, &contender.text);
     let warnings = lint::render(&request.id, &lint::once(prepared.contenders.iter().map(of_contender)));
     let (results, stopped) =
         waiting::wait(py, &stop, progress, |share| run_all(prepared, jobs, &stop, share))?;
+    context.check(py)?;
     let results = results.map_err(|error| errors::compare(py, &error))?;
     let comparison = Comparison::new(&results, &command, request.reference.as_deref());
     let all = results.ran.iter().chain(&results.baseline);
@@ -93,7 +99,7 @@ fn run_all(
     let mut results = Results { ran: Vec::new(), baseline: None, refused: prepared.refused };
     let one = |contender: Contender, done: usize| {
         let progress = |of_one: f64| share.set((done as f64 + of_one) / columns as f64);
-        match compare::run::<Registry>(contender, jobs, &progress) {
+        match with_family!(F => compare::run::<F>(contender, jobs, &progress)) {
             Err(CompareError::Run { source: RunError::Stopped, .. }) => Ok(None),
             // Of a protocol that was stopped before its end, some replications are missing.
             _ if stop.is_wished() => Ok(None),

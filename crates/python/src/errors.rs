@@ -97,6 +97,11 @@ pub(crate) fn results(py: Python<'_>, error: &ResultsError) -> PyErr {
     failed(py, "the results could not be written", error)
 }
 
+/// Something here is of another version.
+pub(crate) fn version(py: Python<'_>, text: &str) -> PyErr {
+    exception(py, "VersionError", text, &[])
+}
+
 /// A sweep that is wrong or failed.
 pub(crate) fn sweep(py: Python<'_>, error: &SweepError) -> PyErr {
     match error {

@@ -8,6 +8,7 @@ mod columns;
 mod compared;
 mod errors;
 mod measured;
+mod protocol;
 mod ran;
 mod swept;
 mod table;
@@ -29,6 +30,10 @@ mod _layercast {
     use crate::compared::{Compared, compare_protocols};
     #[pymodule_export]
     use crate::errors::Mistake;
+    #[pymodule_export]
+    use crate::protocol::{
+        EndpointBase, LayerClocks, Packet, Random, check_protocol, defined, register, unregister,
+    };
     #[pymodule_export]
     use crate::ran::{Ran, run_scenario};
     #[pymodule_export]

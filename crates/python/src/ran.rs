@@ -8,11 +8,11 @@ use layercast_laboratory::results::{self, Relation, RunCost, Summary, paper, rep
 use layercast_laboratory::run::{self, Outcome, RunError, RunRequest, Stop};
 use layercast_laboratory::scenario::{self, Catalogue};
 use layercast_laboratory::sweep::Part;
-use layercast_protocols::registry::Registry;
 use pyo3::prelude::*;
 
 use crate::columns::Columns;
 use crate::measured::{self, Block};
+use crate::protocol::{self, Context, with_family};
 use crate::table::Table;
 use crate::{errors, waiting};
 
@@ -40,20 +40,28 @@ pub(crate) fn run_scenario(
     jobs: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<Ran>> {
-    let plan = scenario::read(&name, text, &overrides, &Catalogue::of::<Registry>())
-        .map_err(|error| errors::scenario(py, &error))?;
+    let (context, plan) = Context::reading(
+        || with_family!(F => scenario::read(&name, text, &overrides, &Catalogue::of::<F>())),
+    );
+    let plan = plan.map_err(|error| errors::scenario(py, &error))?;
+    context.check(py)?;
     let stop = Stop::default();
+    context.begin(&stop);
     let request = RunRequest {
         id: name,
-        text: run::as_run(text, &overrides),
+        text: run::as_run(text, &overrides) + &protocol::mentioned(text, &overrides),
         command,
         jobs,
         observation: None,
         stop: stop.clone(),
     };
-    let (outcome, stopped) = waiting::wait(py, &stop, progress, |share| {
-        run::run::<Registry>(&plan, &request, &|done| share.set(done))
-    })?;
+    let (outcome, stopped) = waiting::wait(
+        py,
+        &stop,
+        progress,
+        |share| with_family!(F => run::run::<F>(&plan, &request, &|done| share.set(done))),
+    )?;
+    context.check(py)?;
     let outcome = match outcome {
         Err(RunError::Stopped) => return Ok(None),
         outcome => outcome.map_err(|error| errors::run(py, &error))?,

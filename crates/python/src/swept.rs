@@ -9,12 +9,12 @@ use layercast_laboratory::run::{RunError, Stop};
 use layercast_laboratory::sweep::{
     self, Grid, Outcome, Part, Progress, Store, SweepError, SweepRequest, SweepSummary, Task,
 };
-use layercast_protocols::registry::Registry;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::measured::{self, Block, Key};
+use crate::protocol::{self, Context, with_family};
 use crate::table::Table;
 use crate::{BUILD, errors, waiting};
 
@@ -37,6 +37,7 @@ pub(crate) struct Sweep {
     grid: Arc<Grid>,
     directory: PathBuf,
     store: Store,
+    context: Arc<Context>,
 }
 
 #[pymethods]
@@ -57,12 +58,16 @@ impl Sweep {
         replications: Option<u32>,
         seed: Option<u64>,
     ) -> PyResult<Sweep> {
+        let named: Vec<String> = overrides.iter().chain(&vary).cloned().collect();
+        let text = text.clone() + &protocol::mentioned(&text, &named);
         let request = SweepRequest { id: name, text, overrides, vary, metrics, replications, seed, command };
-        let read = py.detach(|| Grid::read::<Registry>(&request));
+        let read = || with_family!(F => Grid::read::<F>(&request));
+        let (context, read) = py.detach(|| Context::reading(read));
+        context.check(py)?;
         let grid = read.map_err(|error| errors::sweep(py, &error))?;
         directory::check(&directory, Holds::Sweep).map_err(|error| errors::input(py, &error.to_string()))?;
         let store = Store::open(&directory, &grid).map_err(|error| errors::sweep(py, &error))?;
-        Ok(Sweep { grid: Arc::new(grid), directory, store })
+        Ok(Sweep { grid: Arc::new(grid), directory, store, context })
     }
 
     /// How many cells there are.
@@ -88,8 +93,13 @@ impl Sweep {
         let found = self.grid.cells.get(cell);
         let found = found.ok_or_else(|| PyIndexError::new_err(format!("there is no cell {cell}")))?;
         let task = self.grid.task(found, replication).made_by(BUILD);
-        let bytes = serde_json::to_vec(&task).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(PyBytes::new(py, &bytes))
+        let wrong = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+        let mut task = serde_json::to_value(&task).map_err(wrong)?;
+        let origins = protocol::origins(task["text"].as_str().unwrap_or_default());
+        if !origins.is_empty() {
+            task["protocols"] = serde_json::to_value(&origins).map_err(wrong)?;
+        }
+        Ok(PyBytes::new(py, task.to_string().as_bytes()))
     }
 
     /// Keeps what `run_task` gave.
@@ -108,10 +118,12 @@ impl Sweep {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<bool> {
         let stop = Stop::default();
+        self.context.begin(&stop);
         let (finished, stopped) = waiting::wait(py, &stop, progress, |share| {
             let begun = Progress::load(&self.grid, &self.store)?.stopped_by(&stop);
-            begun.finish::<Registry>(jobs, &|done| share.set(done)).map(|_| ())
+            with_family!(F => begun.finish::<F>(jobs, &|done| share.set(done)).map(|_| ()))
         })?;
+        self.context.check(py)?;
         match finished {
             Err(SweepError::Run(RunError::Stopped)) => Ok(true),
             finished => finished.map(|()| stopped).map_err(|error| errors::sweep(py, &error)),
@@ -140,12 +152,26 @@ impl Sweep {
     }
 }
 
+/// What a task says of protocols that Python has defined.
+#[derive(serde::Deserialize)]
+struct Protocols {
+    #[serde(default)]
+    protocols: Vec<protocol::Origin>,
+}
+
 /// Runs a task and gives the bytes of its part.
 #[pyfunction]
 pub(crate) fn run_task<'py>(py: Python<'py>, task: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let task: Task = serde_json::from_slice(task)
-        .map_err(|error| PyValueError::new_err(format!("this is not a task of this build: {error}")))?;
-    let part = py.detach(|| task.run::<Registry>(BUILD)).map_err(|error| errors::sweep(py, &error))?;
+    let wrong = |error: serde_json::Error| {
+        PyValueError::new_err(format!("this is not a task of this build: {error}"))
+    };
+    let Protocols { protocols } = serde_json::from_slice(task).map_err(wrong)?;
+    protocol::fetch(py, &protocols)?;
+    let task: Task = serde_json::from_slice(task).map_err(wrong)?;
+    let run = || with_family!(F => task.run::<F>(BUILD));
+    let (context, part) = py.detach(|| Context::reading(run));
+    context.check(py)?;
+    let part = part.map_err(|error| errors::sweep(py, &error))?;
     Ok(PyBytes::new(py, &part))
 }
 

@@ -38,7 +38,16 @@ const FLOORS: &[(&str, &[&str])] = &[
             "layercast-explorer",
         ],
     ),
-    ("layercast-python", &["layercast-core", "layercast-protocols", "layercast-laboratory"]),
+    (
+        "layercast-python",
+        &[
+            "layercast-core",
+            "layercast-kit",
+            "layercast-protocols",
+            "layercast-laboratory",
+            "layercast-testkit",
+        ],
+    ),
     (
         "layercast-validation",
         &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-laboratory"],

@@ -14,6 +14,7 @@ from layercast._api import check, compare, expand, options, protocols, run, scen
 from layercast._layercast import BUILD, VERSION, Mistake, OptionInfo, ProtocolInfo, Table
 from layercast.errors import (
     LayercastError,
+    ProtocolError,
     RunError,
     ScenarioError,
     ScenarioWarning,
@@ -21,6 +22,7 @@ from layercast.errors import (
     TaskError,
     VersionError,
 )
+from layercast.protocol import Protocol, Receiver, Source
 from layercast.results import Comparison, Result, SweepResult
 
 __version__ = VERSION
@@ -31,11 +33,15 @@ __all__ = [
     "LayercastError",
     "Mistake",
     "OptionInfo",
+    "Protocol",
+    "ProtocolError",
     "ProtocolInfo",
+    "Receiver",
     "Result",
     "RunError",
     "ScenarioError",
     "ScenarioWarning",
+    "Source",
     "Stopped",
     "SweepResult",
     "Table",

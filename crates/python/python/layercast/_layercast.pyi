@@ -2,12 +2,13 @@
 The native part of the package `layercast`.
 """
 
-from _typeshed import SupportsGetItem
+from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
+from typing_extensions import disjoint_base
 
-__all__ = ["BUILD", "VERSION", "Axis", "Compared", "Mistake", "OptionInfo", "ProtocolInfo", "Ran", "Sweep", "Swept", "Table", "check", "colours", "compare", "expand", "half_interval", "load", "options", "protocols", "run", "run_task", "scenarios"]
+__all__ = ["BUILD", "VERSION", "Axis", "Compared", "EndpointBase", "LayerClocks", "Mistake", "OptionInfo", "Packet", "ProtocolInfo", "Ran", "Random", "Sweep", "Swept", "Table", "check", "check_protocol", "colours", "compare", "defined", "expand", "half_interval", "load", "options", "protocols", "register", "run", "run_task", "scenarios", "unregister"]
 
 BUILD: Final[str]
 """
@@ -93,6 +94,155 @@ class Compared:
         Writes the files of `layercast compare --out`.
         """
 
+@disjoint_base
+class EndpointBase:
+    """
+    State that the host reads and the Python class changes.
+    """
+    def __deepcopy__(self, /, memo: "dict[int, Any]") -> "Any":
+        """
+        A twin in the same state, whose objects are copies.
+        """
+    def __new__(cls, /) -> EndpointBase: ...
+    def cancel_timer(self, /, name: str | None = None) -> None:
+        """
+        Takes a timer back, if it is set.
+        """
+    def end(self, /) -> None:
+        """
+        The endpoint is done: no timers, and nothing it is given from now on reaches it. A receiver leaves all
+        channels.
+        """
+    def estimate(self, /, *, rate: SupportsFloat | SupportsIndex | None = None, smoothed_rate: SupportsFloat | SupportsIndex | None = None, loss: SupportsFloat | SupportsIndex | None = None, rtt: SupportsIndex | None = None) -> None:
+        """
+        What probes and results record as estimates: fair rate and smoothed rate in bit/s, loss as a fraction,
+        round-trip time in nanoseconds. What is not given stays as it is.
+        """
+    @property
+    def held(self, /) -> list[int]:
+        """
+        The channels that are held.
+        """
+    def join(self, /, channel: SupportsIndex, cause: str | None = None) -> None:
+        """
+        Joins a channel that is not held.
+        """
+    @property
+    def layer_rates(self, /) -> list[float]:
+        """
+        The rate of each layer alone in bit/s, lowest first.
+        """
+    @property
+    def layers(self, /) -> int:
+        """
+        The number of layers.
+        """
+    def leave(self, /, channel: SupportsIndex, cause: str | None = None) -> None:
+        """
+        Leaves a channel that is held.
+        """
+    @property
+    def level(self, /) -> int:
+        """
+        The highest layer that is held with all below it; -1 for none.
+        """
+    @property
+    def level_rates(self, /) -> list[float]:
+        """
+        The rate of each level in bit/s: that of its layers together.
+        """
+    @property
+    def now(self, /) -> int:
+        """
+        The time of the input that is being handled, in nanoseconds.
+        """
+    @property
+    def options(self, /) -> Any:
+        """
+        The options of the protocol, an object of its dataclass.
+        """
+    @property
+    def packet_size(self, /) -> int:
+        """
+        The size of the session's packets in bytes.
+        """
+    @property
+    def random(self, /) -> Random:
+        """
+        The random numbers of this endpoint.
+        """
+    def send(self, /, channel: SupportsIndex, header: Any, size: SupportsIndex | None = None, payload: bool = True) -> None:
+        """
+        Sends a packet to all that hold a channel. `payload` says whether it has the application's data.
+        """
+    def send_report(self, /, header: Any, size: SupportsIndex = ...) -> None:
+        """
+        Sends a report to the source.
+        """
+    def send_to(self, /, peer: SupportsIndex, header: Any, size: SupportsIndex = ...) -> None:
+        """
+        Sends a packet to one member that this source has heard from.
+        """
+    def set_level(self, /, level: SupportsIndex, cause: str | None = None) -> None:
+        """
+        Joins from below, or leaves from the top, until the layers up to `level` are held; -1 for none. Channels
+        above the layers stay as they are.
+        """
+    def set_timer(self, /, at: SupportsIndex, name: str | None = None) -> None:
+        """
+        Calls `on_timer` at this time, which must lie after now; a timer of that name is moved.
+        """
+    def timer(self, /, name: str | None = None) -> int | None:
+        """
+        When a timer is due, in nanoseconds; None if it is not set.
+        """
+    def trace_loss(self, /, layer: SupportsIndex, seq: SupportsIndex) -> None:
+        """
+        Says that a loss event began with this packet of a layer.
+        """
+
+@final
+class LayerClocks:
+    """
+    The departures of a source that sends every layer at its constant rate, each at a phase of its own: those of the
+    built-in protocols with static layers.
+    """
+    def __deepcopy__(self, /, memo: Any) -> LayerClocks: ...
+    def __new__(cls, /, source: EndpointBase, dither: SupportsFloat | SupportsIndex = 0.0) -> LayerClocks:
+        """
+        Clocks for the session of a source, which draw from its random numbers. Packets leave up to the part `dither`
+        of their spacing later than planned.
+        """
+    def begin(self, /, now: SupportsIndex, base_at_once: bool = False) -> None:
+        """
+        Begins all layers; with `base_at_once` the base layer without a random phase.
+        """
+    def demand(self, /, now: SupportsIndex, level: SupportsIndex) -> None:
+        """
+        Sends only layers up to this one from now on.
+        """
+    @property
+    def next(self, /) -> int | None:
+        """
+        When the next packet is due, in nanoseconds; None while nothing is sent.
+        """
+    def pause(self, /) -> None:
+        """
+        There is nothing to send for now.
+        """
+    def resume(self, /, now: SupportsIndex) -> None:
+        """
+        There is something to send again.
+        """
+    def stop(self, /) -> None:
+        """
+        Ends all layers.
+        """
+    def take_due(self, /, now: SupportsIndex) -> tuple[int, int] | None:
+        """
+        The next packet that is due: its layer and its number there; None if none is.
+        """
+
 @final
 class Mistake:
     """
@@ -170,6 +320,37 @@ class OptionInfo:
     def takes(self, /) -> str:
         """
         What it takes.
+        """
+
+@final
+class Packet:
+    """
+    A packet that arrived.
+    """
+    @property
+    def channel(self, /) -> int | None:
+        """
+        The channel on which it came; None for a packet from one member alone.
+        """
+    @property
+    def header(self, /) -> Any:
+        """
+        Its header.
+        """
+    @property
+    def marked(self, /) -> bool:
+        """
+        Whether a router marked it (ECN).
+        """
+    @property
+    def peer(self, /) -> int | None:
+        """
+        The member that sent it to this endpoint alone; None for a packet of a channel.
+        """
+    @property
+    def size(self, /) -> int:
+        """
+        Its size on the wire in bytes.
         """
 
 @final
@@ -272,6 +453,58 @@ class Ran:
     def write(self, /, path: str | PathLike[str]) -> None:
         """
         Writes the files of `layercast run --out`.
+        """
+
+@final
+class Random:
+    """
+    The random numbers of one endpoint: the same for the same seed and the same name of the component, on every
+    machine and in every version of Python.
+    """
+    def __deepcopy__(self, /, _memo: Any) -> Random: ...
+    def __new__(cls, /, seed: SupportsIndex, name: str = "random") -> Random:
+        """
+        A stream of its own, for tests of code that takes one.
+        """
+    def bits(self, /) -> int:
+        """
+        64 random bits.
+        """
+    def branch(self, /, name: str) -> Random:
+        """
+        A stream for a part, which follows from the state of this one and leaves it as it is.
+        """
+    def chance(self, /, probability: SupportsFloat | SupportsIndex) -> bool:
+        """
+        True with this probability.
+        """
+    def choice(self, /, items: Any) -> Any:
+        """
+        One of the items.
+        """
+    def exponential(self, /, mean: SupportsFloat | SupportsIndex) -> float:
+        """
+        Exponentially distributed with this mean.
+        """
+    def integers(self, /, low: SupportsIndex, high: SupportsIndex) -> int:
+        """
+        A whole number, uniform from `low` to `high - 1`.
+        """
+    def normal(self, /, mean: SupportsFloat | SupportsIndex = 0.0, deviation: SupportsFloat | SupportsIndex = 1.0) -> float:
+        """
+        Normally distributed (Marsaglia's polar method).
+        """
+    def random(self, /) -> float:
+        """
+        Uniform in [0, 1).
+        """
+    def shuffle(self, /, items: "list[Any]") -> "None":
+        """
+        Puts the items of a list in random order.
+        """
+    def uniform(self, /, low: SupportsFloat | SupportsIndex, high: SupportsFloat | SupportsIndex) -> float:
+        """
+        Uniform in [low, high).
         """
 
 @final
@@ -428,6 +661,15 @@ def check(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:
     Reads and checks a scenario: the command's warnings about it, empty if there are none.
     """
 
+def check_protocol(name: str, role: str, options: SupportsGetItem[int, tuple[str, str]], rates: SupportsGetItem[int, SupportsFloat | SupportsIndex], seed: SupportsIndex, count: SupportsIndex) -> str | None:
+    """
+    Checks the contract for one endpoint of a protocol under `count` random operations. Gives what is wrong; None if
+    nothing is.
+
+    # Errors
+    `ValueError` if the protocol, an option or the layers are wrong; `ProtocolError` if the protocol raises.
+    """
+
 def colours(protocols: SupportsGetItem[int, str]) -> list[tuple[str, int]]:
     """
     The report's colours of protocols, in the order given: `#RRGGBB`, and how often the hue was used before.
@@ -436,6 +678,11 @@ def colours(protocols: SupportsGetItem[int, str]) -> list[tuple[str, int]]:
 def compare(name: str, text: str, protocols: SupportsGetItem[int, str], overrides: SupportsGetItem[int, str], sessions: SupportsGetItem[int, str], with_: SupportsGetItem[int, str], command: str, replications: SupportsIndex | None = None, seed: SupportsIndex | None = None, reference: str | None = None, skip_refused: bool = False, jobs: SupportsIndex | None = None, progress: Any | None = None) -> Compared | None:
     """
     Runs a scenario with each of several protocols. None if it was stopped before the first was done.
+    """
+
+def defined() -> list[str]:
+    """
+    The names of the protocols that Python has defined, in the order of definition.
     """
 
 def expand(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:
@@ -460,7 +707,12 @@ def options(name: str) -> list[OptionInfo]:
 
 def protocols() -> list[ProtocolInfo]:
     """
-    The multicast protocols.
+    The multicast protocols, those that Python has defined last.
+    """
+
+def register(definition: Incomplete) -> None:
+    """
+    Defines a protocol, in place of an earlier one of that name from Python.
     """
 
 def run(name: str, text: str, overrides: SupportsGetItem[int, str], command: str, jobs: SupportsIndex | None = None, progress: Any | None = None) -> Ran | None:
@@ -476,4 +728,9 @@ def run_task(task: bytes) -> bytes:
 def scenarios() -> list[tuple[str, str]]:
     """
     The built-in scenarios: each one's name and title.
+    """
+
+def unregister(name: str) -> bool:
+    """
+    Takes a protocol back. True if there was one of that name.
     """

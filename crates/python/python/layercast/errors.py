@@ -47,6 +47,13 @@ class RunError(LayercastError, RuntimeError):
     """A run failed, or its results could not be written."""
 
 
+class ProtocolError(RunError):
+    """A protocol written in Python raised an exception, which ended the run.
+
+    The text has the endpoint, the method, the simulated time and the traceback; `__cause__` is the exception.
+    """
+
+
 class VersionError(LayercastError):
     """A task of a sweep came to a process with another build, or with other files of the scenario."""
 
