@@ -69,6 +69,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "layercast-protocols",
             "layercast-simulator",
             "layercast-delivery",
+            "layercast-laboratory",
             "layercast-emulator",
         ],
     ),
