@@ -30,7 +30,13 @@ begin=$(date +%s%N)
 end=$(date +%s%N)
 echo $(((end - begin) / 1000000)) > "$into/ms"
 END
-chmod +x "$folder/timed"
+# Waits until all receivers have ended.
+cat > "$folder/then-wait" <<END
+#!/bin/sh
+"\$@"
+until [ "\$(cat $folder/*/ms 2>/dev/null | wc -l)" = 12 ]; do sleep 0.2; done
+END
+chmod +x "$folder/timed" "$folder/then-wait"
 
 receivers() {
   for site in A B C; do
@@ -55,14 +61,14 @@ relays)
     set -- "$@" at "$site" "$layercast" relay $group --parent "{W}" --listen 0.0.0.0:5600 -q
   done
   set -- "$@" at W "$layercast" relay $group --parent "{S}" --listen 0.0.0.0:5600 -q \
-    at S $send $rates --serve 0.0.0.0:5600 --serve-only
+    at S "$folder/then-wait" $send $rates --serve 0.0.0.0:5600 --serve-only
   ;;
 native)
   for name in $(receivers); do
     set -- "$@" at "$name" "$folder/timed" "$folder/$name" "$layercast" receive --group $group --interface net0 \
       --into "$folder/$name" -q
   done
-  set -- "$@" at S $send $rates
+  set -- "$@" at S "$folder/then-wait" $send $rates
   ;;
 copies)
   for name in $(receivers); do
@@ -70,7 +76,7 @@ copies)
       --output "$folder/$name/file" "http://{S}:8000/file"
   done
   set -- "$@" at S python3 -m http.server --directory "$folder/source" 8000 \
-    at S sh -c "while [ \$(ls $folder/*/ms 2>/dev/null | wc -l) -lt 12 ]; do sleep 1; done"
+    at S "$folder/then-wait" true
   ;;
 *)
   echo "HOW is relays, native or copies" >&2

@@ -148,7 +148,7 @@ fn branch<'r>(out: &mut String, relay: &'r Relay, depth: usize, left: &mut Vec<&
         }
         // Relays behind a translation of addresses, whose row cannot be known.
         while let Some(below) = left.iter().copied().find(|other| relay.is_above(other, &session["group"])) {
-            branch(out, below, depth + 3, left);
+            branch(out, below, depth + 2, left);
         }
     }
 }
