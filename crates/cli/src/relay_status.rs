@@ -28,6 +28,15 @@ pub(crate) fn page(status: &Status) -> Page {
     page.gauge("relay_sessions", "Sessions that some child wants.", Some(status.sessions.len() as f64));
     page.gauge("relay_rate_bps", "Bits per second to children.", Some(status.rate.as_bps()));
     page.gauge("relay_depth", "Relays up to the source or to multicast.", Some(f64::from(status.depth)));
+    if let Some(link) = &status.link {
+        let hosts = Some(link.hosts as f64);
+        page.gauge(
+            "relay_local_hosts",
+            "Hosts of the link that hold something, as far as they are tracked.",
+            hosts,
+        );
+        page.counter("relay_local_reports_total", "Reports of memberships of the link.", link.reports);
+    }
     for (name, help, value) in [
         ("relay_packets_total", "Packets to children, each counted for itself.", status.packets),
         ("relay_bytes_total", "Their bytes, without headers of UDP and IP.", status.bytes),
@@ -75,7 +84,7 @@ pub(crate) fn json(status: &Status) -> Value {
     });
     let children = status.children.iter().map(|child| {
         json!({
-            "address": child.address.to_string(),
+            "address": child.address.map(|address| address.to_string()),
             "session": child.session,
             "channels": child.channels,
             "for_s": child.for_s,
@@ -83,6 +92,15 @@ pub(crate) fn json(status: &Status) -> Value {
             "bytes": child.bytes,
             "dropped": child.dropped,
             "missing": child.missing,
+        })
+    });
+    let link = status.link.as_ref().map(|link| {
+        json!({
+            "interface": link.interface,
+            "hosts": link.hosts,
+            "queriers": link.other_queriers.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "reports": link.reports,
+            "untracked": link.untracked,
         })
     });
     json!({
@@ -96,6 +114,7 @@ pub(crate) fn json(status: &Status) -> Value {
         "refused": counters.refused,
         "lost": counters.lost,
         "unanswered": counters.unanswered,
+        "local": link,
         "sessions": sessions.collect::<Vec<_>>(),
         "children": children.collect::<Vec<_>>(),
     })
@@ -134,6 +153,17 @@ fn tree(status: &Value) -> String {
         number(&status["dropped"]),
         number(&status["refused"]),
     );
+    let link = &status["local"];
+    if !link.is_null() {
+        let queriers: Vec<_> = link["queriers"].as_array().into_iter().flatten().map(text).collect();
+        let by = if queriers.is_empty() { "this relay".to_owned() } else { queriers.join(", ") };
+        let _ = writeln!(
+            out,
+            "  multicast on {}: {} hosts, queries by {by}",
+            text(&link["interface"]),
+            number(&link["hosts"])
+        );
+    }
     let none = Vec::new();
     let sessions = status["sessions"].as_array().unwrap_or(&none);
     let children = status["children"].as_array().unwrap_or(&none);
@@ -150,7 +180,9 @@ fn tree(status: &Value) -> String {
             let _ = writeln!(
                 out,
                 "    {}: {} channels, {} packets, {} dropped, {} missing, {:.0} s",
-                text(&child["address"]),
+                child["address"]
+                    .as_str()
+                    .map_or_else(|| format!("multicast on {}", text(&link["interface"])), str::to_owned),
                 number(&child["channels"]),
                 number(&child["packets"]),
                 number(&child["dropped"]),
