@@ -193,3 +193,21 @@ fn tree(status: &Value) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_link_is_shown_with_its_hosts_and_its_querier() {
+        let status = json!({
+            "listen": "0.0.0.0:5600",
+            "local": { "interface": "eth1", "hosts": 2, "queriers": ["192.0.2.1"] },
+            "sessions": [{ "session": 0, "group": "239.1.2.0:5500", "parent": null }],
+            "children": [{ "address": null, "session": 0, "channels": 3, "packets": 7, "for_s": 2.0 }],
+        });
+        let tree = tree(&status);
+        assert!(tree.contains("\n  multicast on eth1: 2 hosts, queries by 192.0.2.1\n"), "{tree}");
+        assert!(tree.contains("\n    multicast on eth1: 3 channels, 7 packets, "), "{tree}");
+    }
+}

@@ -48,11 +48,13 @@ fn line_with(log: &Path, words: &str, from: usize, within: Duration) -> String {
 }
 
 /// A file to two receivers, of which one is killed and comes back; then both are done, and no channel is held.
-fn through_a_relay(name: &str, group: &str, source: &str) {
+fn through_a_relay(name: &str, group: &str, source: &str, parent: &str) {
     let Some(lab) = lab(&[50, 50]) else { return };
     lab.add_origin();
-    for namespace in ["0", "1"] {
+    for (namespace, address) in [("0", "fd77::2"), ("1", "fd77::3")] {
         lab.run(namespace, "ip route add 10.78.0.0/24 via 10.77.0.1");
+        lab.run(namespace, &format!("ip addr add {address}/64 dev up0 nodad"));
+        lab.run(namespace, "ip route add fd78::/64 via fd77::1");
     }
     lab.run("origin", "ip route add 224.0.0.0/4 dev up0");
     let temp = TempDir::new(name);
@@ -60,7 +62,7 @@ fn through_a_relay(name: &str, group: &str, source: &str) {
     let data: Vec<u8> = (0..6_000_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(&file, &data).unwrap();
     let sender = lab.start("origin", &format!("serve {group} {}", file.display()), &temp.0.join("send.log"));
-    let relay = lab.start("source", &format!("relay {group} {source} 10.78.0.2:5600 up0"), &log);
+    let relay = lab.start("source", &format!("relay {group} {source} {parent} up0"), &log);
     line_with(&log, "READY", 0, Duration::from_secs(10));
     let one = receiver_of(&lab, &temp, 0, group, source);
     line_with(&log, "JOINED 0", 0, Duration::from_secs(10));
@@ -94,12 +96,17 @@ fn through_a_relay(name: &str, group: &str, source: &str) {
 
 #[test]
 fn any_source_multicast() {
-    through_a_relay("local-any", "239.1.2.0", "any");
+    through_a_relay("local-any", "239.1.2.0", "any", "10.78.0.2:5600");
 }
 
 #[test]
 fn source_specific_multicast() {
-    through_a_relay("local-ssm", "232.1.2.0", "10.78.0.2");
+    through_a_relay("local-ssm", "232.1.2.0", "10.78.0.2", "10.78.0.2:5600");
+}
+
+#[test]
+fn multicast_of_ipv6() {
+    through_a_relay("local-v6", "ff15::1:200", "any", "[fd78::2]:5600");
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl Link {
                 let to = to.into();
                 let message = MsgHdr::new().with_addr(&to).with_buffers(&parts);
                 if let Err(error) = send(&side.raw, &message, &mut 0) {
-                    tracing::debug!(%error, link = self.name, "a query was not sent");
+                    tracing::debug!(%error, link = %self.name, "a query was not sent");
                 }
             }
         }
@@ -118,7 +118,7 @@ impl Link {
     pub(super) fn wants(&mut self, group: IpAddr, source: IpAddr) -> bool {
         if self.prefixes.iter().any(|prefix| prefix.contains(source)) {
             if self.warned.replace(source) != Some(source) {
-                tracing::warn!(%source, link = self.name, "the source is on the link itself, so its packets are not sent on there");
+                tracing::warn!(%source, link = %self.name, "the source is on the link itself, so its packets are not sent on there");
             }
             return false;
         }
@@ -145,7 +145,7 @@ impl Link {
             let message = MsgHdr::new().with_addr(&to).with_buffers(&parts);
             match send(&side.raw, &message, calls) {
                 Ok(()) => sent += 1,
-                Err(error) => tracing::trace!(%error, %group, link = self.name, "a packet was dropped"),
+                Err(error) => tracing::trace!(%error, %group, link = %self.name, "a packet was dropped"),
             }
         }
         sent
@@ -153,7 +153,8 @@ impl Link {
 
     /// What it does now.
     pub(super) fn status(&self) -> LinkStatus {
-        let counters = |of: fn(&Local) -> u64| self.sides.iter().map(|side| of(&side.machine)).sum();
+        let counters =
+            |of: fn(&Local) -> u64| -> u64 { self.sides.iter().map(|side| of(&side.machine)).sum() };
         LinkStatus {
             interface: self.name.clone(),
             hosts: self.sides.iter().map(|side| side.machine.hosts()).sum(),

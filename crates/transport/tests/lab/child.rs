@@ -1,7 +1,7 @@
 //! The part of a child process in a namespace.
 
 use std::io::Read;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ pub(crate) fn play(role: &str) {
         flag.store(true, Ordering::Relaxed);
     });
     let serving = |key: SessionKey| ServeOptions {
-        listen: SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 5600).into(),
+        listen: if key.group.is_ipv4() { "0.0.0.0:5600" } else { "[::]:5600" }.parse().unwrap(),
         allowed: Allowed { sessions: vec![key], prefixes: Vec::new() },
         alternatives: Default::default(),
         limits: Default::default(),

@@ -129,7 +129,9 @@ impl Lab {
              ip -n {source} addr add 10.78.0.1/24 dev up1 && ip -n {source} link set up1 up && \
              ip -n {origin} addr add 10.78.0.2/24 dev up0 && ip -n {origin} link set up0 up && \
              ip -n {origin} route add default via 10.78.0.1 && \
-             ip netns exec {source} sysctl -qw net.ipv4.ip_forward=1"
+             ip -n {source} addr add fd78::1/64 dev up1 nodad && ip -n {source} addr add fd77::1/64 dev up0 nodad && \
+             ip -n {origin} addr add fd78::2/64 dev up0 nodad && ip -n {origin} route add default via fd78::1 && \
+             ip netns exec {source} sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
         ))
         .expect("a link");
     }
