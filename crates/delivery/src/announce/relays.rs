@@ -1,7 +1,7 @@
 //! Relays that a session's description names: for receivers that multicast does not reach, or no longer.
 //!
 //! They are a line of ours, `a=x-layercast:relays = ADDRESS:PORT ...`, so that receivers of earlier versions pass them over. An
-//! announcement comes by multicast: its relays are for those who lose that later. A description in a file is for all.
+//! announcement comes by multicast: its relays are for receivers that lose that later. A description in a file is for all.
 
 use std::net::SocketAddr;
 

@@ -119,7 +119,7 @@ impl Local {
     pub fn receive(&mut self, now: Time, datagram: &[u8]) {
         if let Some(query) = Query::read(datagram) {
             self.counters.queries += 1;
-            // Those who only snoop ask without an address, and are no querier (RFC 4541, section 2.1.1).
+            // Switches that only snoop ask without an address, and are no querier (RFC 4541, section 2.1.1).
             if let Some(shorter) = self.querier.heard(now, &query)
                 && let Some(group) = query.group
             {
@@ -160,7 +160,7 @@ impl Local {
                 self.hold(expires, record.group, &mut changes);
             }
         } else if record.kind == RecordKind::ToInclude && record.sources.is_empty() {
-            // Who else holds it answers the query.
+            // Other hosts that hold it answer the query.
             if let Some(shorter) = self.querier.left(now, Subscription { group: record.group, source: None })
             {
                 self.others.shorten(record.group, now + shorter);

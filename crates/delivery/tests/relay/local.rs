@@ -221,7 +221,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Against a list of who holds what until when, by RFC 3376, section 6.4, with all but some sources as all.
+    /// Against a list of what each host holds until when, by RFC 3376, section 6.4, with all but some sources as all.
     #[test]
     fn what_is_wanted_is_what_some_host_holds(steps in proptest::collection::vec(step(), 0..60)) {
         let mut link = link(None, LocalLimits::default());
