@@ -87,6 +87,14 @@ pub(crate) struct Sought {
     pub(crate) salt: Option<Salt>,
     /// Whose signatures count.
     pub(crate) keys: Vec<PublicKey>,
+    /// The relays that its description names.
+    pub(crate) relays: Vec<SocketAddr>,
+}
+
+impl Sought {
+    fn new(known: Known, salt: Option<Salt>, keys: Vec<PublicKey>) -> Sought {
+        Sought { known, salt, keys, relays: Vec::new() }
+    }
 }
 
 /// What is known of the session that `receive` was asked for. One that is named by its name is looked for among those that
@@ -96,13 +104,13 @@ pub(crate) fn sought(arguments: &Receive, stop: &AtomicBool) -> Result<Sought, F
     let named = arguments.named.as_deref();
     let file = named.filter(|named| [".sdp", ".session"].iter().any(|end| named.ends_with(end)));
     if let Some(path) = arguments.session.as_deref().or(file.map(Path::new)) {
-        let known = described(path, &keys)?;
-        return Ok(Sought { known, salt: None, keys });
+        let (known, relays) = described(path, &keys)?;
+        return Ok(Sought { relays, ..Sought::new(known, None, keys) });
     }
     if let Some(line) = named.filter(|named| named.starts_with(FLUTE_SCHEME)) {
         let session: FluteSession =
             line.parse().map_err(|error| Failure::Input(format!("error: {line}: {error}")))?;
-        return Ok(Sought { known: flute(session, &keys)?, salt: None, keys });
+        return Ok(Sought::new(flute(session, &keys)?, None, keys));
     }
     match (named, arguments.group) {
         (Some(url), _) if is_url(url) => {
@@ -110,10 +118,10 @@ pub(crate) fn sought(arguments: &Receive, stop: &AtomicBool) -> Result<Sought, F
                 url.parse().map_err(|error| Failure::Input(format!("error: {url}: {error}")))?;
             trust(&url, &mut keys)?;
             let known = Known::Group(SocketAddr::new(url.group, url.port), url.source);
-            Ok(Sought { known, salt: url.salt, keys })
+            Ok(Sought::new(known, url.salt, keys))
         }
         (Some(name), _) => announced(name, keys, arguments, stop),
-        (None, Some(group)) => Ok(Sought { known: Known::Group(group, arguments.source), salt: None, keys }),
+        (None, Some(group)) => Ok(Sought::new(Known::Group(group, arguments.source), None, keys)),
         (None, None) => Err(Failure::Input("error: name a session or a group".to_owned())),
     }
 }
@@ -151,24 +159,26 @@ fn trust(url: &SessionUrl, keys: &mut Vec<PublicKey>) -> Result<(), Failure> {
     )))
 }
 
-/// A session by the file of its description.
-pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<Known, Failure> {
+/// A session by the file of its description, and the relays that this names.
+pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<(Known, Vec<SocketAddr>), Failure> {
     let bytes = read_description(path)?;
     if !keys.is_empty() {
         verify_description(path, &bytes, keys)?;
     }
+    let mut relays = Vec::new();
     let text = if is_sdp(path) {
         let description = Description::read(&bytes).map_err(|error| wrong(path, error))?;
         if let Some(session) = description.flute_session().map_err(|error| wrong(path, error))? {
             // Its file may be signed.
-            return Ok(Known::Flute(session));
+            return Ok((Known::Flute(session), Vec::new()));
         }
+        relays = description.relays();
         description.session_text().map_err(|error| wrong(path, error))?
     } else {
         String::from_utf8(bytes).map_err(|_| wrong(path, "it is not text; is it another file?"))?
     };
     let session: Session = text.parse().map_err(|error| wrong(path, error))?;
-    Ok(Known::Session(Box::new(session)))
+    Ok((Known::Session(Box::new(session)), relays))
 }
 
 /// The session that is announced under a name. Its place counts, and its salt; the rest is learnt from its packets, whose
@@ -193,14 +203,14 @@ fn announced(
     let description = &entry.description;
     if let Some(session) = description.flute_session().map_err(|error| unusable(error.to_string()))? {
         // The announcement may be signed.
-        return Ok(Sought { known: Known::Flute(session), salt: None, keys });
+        return Ok(Sought::new(Known::Flute(session), None, keys));
     }
     let text = description.session_text().map_err(|error| unusable(error.to_string()))?;
     let session: Session = text
         .parse()
         .map_err(|error: layercast_delivery::session::SessionError| unusable(error.to_string()))?;
     let known = Known::Group(session.group, Some(session.source));
-    Ok(Sought { known, salt: session.salt, keys })
+    Ok(Sought { relays: description.relays(), ..Sought::new(known, session.salt, keys) })
 }
 
 /// Whether one of the keys signs for a session; of no keys, anyone may.

@@ -14,11 +14,11 @@ use crate::finding;
 use crate::metrics::{self, Served};
 use crate::output::{complain, print};
 use crate::relay_arguments::{Relay, RelayCommand};
-use crate::{relay_status, relay_tree};
 use crate::relaying_arguments::addresses;
 use crate::transfer::{line, stop_flag};
 use crate::transport_failure::failure;
 use crate::view::rounded;
+use crate::{relay_status, relay_tree};
 
 /// Relays sessions until it is interrupted, or shows what a relay does.
 pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
@@ -83,6 +83,11 @@ fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
         let group = key.group;
         return Err(Failure::Input(format!("error: {group} is no multicast group that a session may use")));
     }
+    if arguments.local.is_some() && sessions.is_empty() {
+        let text =
+            "error: --local: hosts report groups without ports, so name the sessions; --allow is not enough";
+        return Err(Failure::Input(text.to_owned()));
+    }
     let allowed = Allowed { sessions, prefixes: arguments.allow.clone() };
     let (children, per_address) = (arguments.max_children, arguments.max_per_address);
     let limits = Limits { children, per_address, ..Limits::default() };
@@ -96,6 +101,7 @@ fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
         },
         parents: addresses(&arguments.parents),
         interface: arguments.interface.clone(),
+        local: arguments.local.clone(),
     })
 }
 
@@ -109,7 +115,7 @@ pub(crate) fn key(named: &str) -> Result<SessionKey, Failure> {
     if let Ok(group) = crate::transfer_arguments::group(named) {
         return Ok(SessionKey { group, source: None });
     }
-    match finding::described(std::path::Path::new(named), &[])? {
+    match finding::described(std::path::Path::new(named), &[])?.0 {
         Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
         known => Ok(SessionKey { group: known.group(), source: known.source() }),
     }

@@ -40,6 +40,11 @@ pub(crate) struct Relay {
     #[arg(long, value_name = "NAME", conflicts_with = "parents")]
     pub(crate) interface: Option<String>,
 
+    /// Send the sessions that are named on by multicast on the link of this interface, by name or address, to hosts that join
+    /// there; it takes the capability CAP_NET_RAW
+    #[arg(long, value_name = "NAME")]
+    pub(crate) local: Option<String>,
+
     /// Serve at most N receivers and relays
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_children: usize,

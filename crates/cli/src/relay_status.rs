@@ -14,6 +14,15 @@ pub(crate) fn page(status: &Status) -> Page {
     page.gauge("relay_rate_bps", "Bits per second to children.", Some(status.rate.as_bps()));
     page.gauge("relay_depth", "Relays up to the source or to multicast.", Some(f64::from(status.depth)));
     page.counter_s("relay_cpu_seconds_total", "Processor time of the relay.", status.cpu_s);
+    if let Some(link) = &status.link {
+        let hosts = Some(link.hosts as f64);
+        page.gauge(
+            "relay_local_hosts",
+            "Hosts of the link that hold something, as far as they are tracked.",
+            hosts,
+        );
+        page.counter("relay_local_reports_total", "Reports of memberships of the link.", link.reports);
+    }
     for (name, help, value) in [
         ("relay_packets_total", "Packets to children, each counted for itself.", status.packets),
         ("relay_bytes_total", "Their bytes, without headers of UDP and IP.", status.bytes),
@@ -62,7 +71,7 @@ pub(crate) fn json(status: &Status) -> Value {
     });
     let children = status.children.iter().map(|child| {
         json!({
-            "address": child.address.to_string(),
+            "address": child.address.map(|address| address.to_string()),
             "session": child.session,
             "channels": child.channels,
             "for_s": child.for_s,
@@ -70,6 +79,15 @@ pub(crate) fn json(status: &Status) -> Value {
             "bytes": child.bytes,
             "dropped": child.dropped,
             "missing": child.missing,
+        })
+    });
+    let link = status.link.as_ref().map(|link| {
+        json!({
+            "interface": link.interface,
+            "hosts": link.hosts,
+            "queriers": link.other_queriers.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "reports": link.reports,
+            "untracked": link.untracked,
         })
     });
     json!({
@@ -84,6 +102,7 @@ pub(crate) fn json(status: &Status) -> Value {
         "refused": counters.refused,
         "lost": counters.lost,
         "unanswered": counters.unanswered,
+        "local": link,
         "sessions": sessions.collect::<Vec<_>>(),
         "children": children.collect::<Vec<_>>(),
     })

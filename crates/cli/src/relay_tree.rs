@@ -30,7 +30,8 @@ pub(crate) fn show(arguments: &RelayStatus) -> Result<(), Failure> {
     let mut relays = Vec::new();
     for &at in &arguments.at {
         let text = ask(at).with_context(|| format!("there is no relay with --metrics at {at}"))?;
-        let status = serde_json::from_str(&text).with_context(|| format!("{at} does not answer as a relay does"))?;
+        let status =
+            serde_json::from_str(&text).with_context(|| format!("{at} does not answer as a relay does"))?;
         relays.push(Relay { at, status });
     }
     if arguments.json {
@@ -119,6 +120,13 @@ fn branch<'r>(out: &mut String, relay: &'r Relay, depth: usize, left: &mut Vec<&
         number(&status["refused"]),
         status["cpu_s"].as_f64().unwrap_or(0.0),
     );
+    let link = &status["local"];
+    if !link.is_null() {
+        let queriers: Vec<&str> = array(&link["queriers"]).iter().map(text).collect();
+        let by = if queriers.is_empty() { "this relay".to_owned() } else { queriers.join(", ") };
+        let (interface, hosts) = (text(&link["interface"]), number(&link["hosts"]));
+        let _ = writeln!(out, "{indent}  multicast on {interface}: {hosts} hosts, queries by {by}");
+    }
     for session in array(&status["sessions"]) {
         let above = match &session["parent"] {
             Value::Null => "multicast".to_owned(),
@@ -128,20 +136,24 @@ fn branch<'r>(out: &mut String, relay: &'r Relay, depth: usize, left: &mut Vec<&
             }
         };
         let _ = writeln!(out, "{indent}  {} from {above}", text(&session["group"]));
-        for child in array(&status["children"]).iter().filter(|child| child["session"] == session["session"]) {
+        for child in array(&status["children"]).iter().filter(|child| child["session"] == session["session"])
+        {
+            let address = child["address"].as_str();
+            let name =
+                address.map_or_else(|| format!("multicast on {}", text(&link["interface"])), str::to_owned);
             let _ = writeln!(
                 out,
-                "{indent}    {}: {} channels, {} packets, {} dropped, {} missing, {:.0} s",
-                text(&child["address"]),
+                "{indent}    {name}: {} channels, {} packets, {} dropped, {} missing, {:.0} s",
                 number(&child["channels"]),
                 number(&child["packets"]),
                 number(&child["dropped"]),
                 number(&child["missing"]),
                 child["for_s"].as_f64().unwrap_or(0.0),
             );
-            let below = left.iter().copied().find(|other| {
-                other.is_child(child) && relay.is_above(other, &session["group"])
-            });
+            let below = left
+                .iter()
+                .copied()
+                .find(|other| other.is_child(child) && relay.is_above(other, &session["group"]));
             if let Some(below) = below {
                 branch(out, below, depth + 3, left);
             }
@@ -160,9 +172,7 @@ mod tests {
     use super::*;
 
     fn relay(at: &str, listen: &str, parent: &Value, children: &[&str]) -> Relay {
-        let child = |address: &&str| {
-            json!({"address": address, "session": 0, "channels": 3, "for_s": 9.6, "packets": 70, "dropped": 1, "missing": 2})
-        };
+        let child = |address: &&str| json!({"address": address, "session": 0, "channels": 3, "for_s": 9.6, "packets": 70, "dropped": 1, "missing": 2});
         let children: Vec<Value> = children.iter().map(child).collect();
         let status = json!({
             "listen": listen, "rate_bps": 2e6, "dropped": 1, "refused": 0, "cpu_s": 0.25, "children": children,
@@ -184,6 +194,17 @@ mod tests {
             relay("127.0.0.1:9100", "192.0.2.3:5600", &parent("192.0.2.1:5600", 4002), &[]),
         ];
         insta::assert_snapshot!(tree(&relays));
+    }
+
+    #[test]
+    fn the_link_is_shown_with_its_hosts_and_its_querier() {
+        let mut relay = relay("192.0.2.2:9100", "0.0.0.0:5600", &Value::Null, &[]);
+        relay.status["local"] = json!({ "interface": "eth1", "hosts": 2, "queriers": ["192.0.2.1"] });
+        relay.status["children"] =
+            json!([{ "address": null, "session": 0, "channels": 3, "packets": 7, "for_s": 2.0 }]);
+        let tree = tree(&[relay]);
+        assert!(tree.contains("\n  multicast on eth1: 2 hosts, queries by 192.0.2.1\n"), "{tree}");
+        assert!(tree.contains("\n    multicast on eth1: 3 channels, 7 packets, "), "{tree}");
     }
 
     #[test]

@@ -13,10 +13,16 @@ use layercast_transport::send::ServeUse;
 use crate::amt_arguments::Amt;
 use crate::relaying_arguments::{Feedback, Relays, Serving, addresses};
 
-/// The relays of a receiver.
-pub(crate) fn relays(arguments: &Relays) -> RelayUse {
+/// The relays of a receiver: those that it is given, then those that the session's description names.
+pub(crate) fn relays(arguments: &Relays, described: &[SocketAddr]) -> RelayUse {
+    let mut relays = addresses(&arguments.relays);
+    for relay in described.iter().filter(|_| !arguments.no_relays) {
+        if !relays.contains(relay) {
+            relays.push(*relay);
+        }
+    }
     RelayUse {
-        relays: addresses(&arguments.relays),
+        relays,
         amt: arguments.amt.map(|relay| match relay {
             Amt::At(relay) => AmtRelay::At(relay),
             Amt::Discover => AmtRelay::Discover,

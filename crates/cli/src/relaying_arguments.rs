@@ -44,6 +44,10 @@ pub(crate) struct Relays {
     #[arg(long, requires = "relays")]
     pub(crate) reliable: bool,
 
+    /// Do not use the relays that an announcement or a description (`send --relays`) names
+    #[arg(long)]
+    pub(crate) no_relays: bool,
+
     /// By which path messages to the sender go while packets come through a relay
     #[arg(long, value_name = "PATH", value_enum, default_value_t, requires = "relays")]
     pub(crate) feedback: Feedback,
@@ -68,6 +72,10 @@ pub(crate) struct Serving {
     /// Send to nobody but those that are served
     #[arg(long, requires = "serve")]
     pub(crate) serve_only: bool,
+
+    /// Name these relays in announcements and in descriptions (.sdp), for receivers without multicast; up to eight
+    #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
+    pub(crate) relays: Vec<Hosts>,
 
     /// Serve at most N of them
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "serve")]

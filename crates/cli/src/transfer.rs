@@ -30,6 +30,7 @@ use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
 use crate::relaying;
+use crate::relaying_arguments::addresses;
 use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
@@ -161,6 +162,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         tagged: TAGGED,
         state: arguments.state.clone(),
         serve: relaying::serving(&arguments.serving, arguments.group),
+        relays: addresses(&arguments.serving.relays),
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
         is_announced: finding::is_announced(arguments),
@@ -306,7 +308,7 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
 /// The options of a reception. A session that is announced is looked for.
 pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<ReceiveOptions, Failure> {
     let group_key = group_key(arguments.group_key.as_deref())?;
-    let Sought { known, salt, keys } = finding::sought(arguments, stop)?;
+    let Sought { known, salt, keys, relays } = finding::sought(arguments, stop)?;
     Ok(ReceiveOptions {
         known,
         interface: arguments.interface.clone(),
@@ -324,7 +326,7 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
         salt,
         keys,
         silent: arguments.silent,
-        relays: relaying::relays(&arguments.relays),
+        relays: relaying::relays(&arguments.relays, &relays),
         seed: None,
     })
 }

@@ -23,6 +23,7 @@ pub(crate) fn is_input(error: &Error) -> bool {
     matches!(
         cause,
         Error::NoSuchInterface { .. }
+            | Error::LocalIsUpstream { .. }
             | Error::WrongGroup { .. }
             | Error::Session(_)
             | Error::Announce(_)

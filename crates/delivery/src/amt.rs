@@ -11,6 +11,7 @@
 pub mod data;
 pub mod gateway;
 pub mod ip;
+pub(crate) mod memberships;
 pub mod message;
 pub mod query;
 pub mod relay;

@@ -2,7 +2,7 @@
 //!
 //! Bottom-up: [`url`] (one line that names a session) · [`sdp`] (the description of a session, RFC 8866 with FLUTE's attributes) · [`sap`] (the packets that
 //! carry descriptions, RFC 2974) · [`announcer`] (when a source sends them) · [`directory`] (what a listener keeps of them) · [`rule`] (which sessions a
-//! listener wants).
+//! listener wants). [`relays`] has those that a description names.
 //!
 //! Bytes in, bytes out: sockets and clocks belong to the caller. Whatever comes from the network is bounded and never panics. Signatures are made
 //! and checked behind the traits of [`signature`].
@@ -11,6 +11,7 @@ pub mod announcer;
 pub mod directory;
 pub mod flute;
 pub mod interval;
+pub mod relays;
 pub mod rule;
 pub mod sap;
 pub mod sdp;

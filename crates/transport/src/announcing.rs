@@ -52,7 +52,7 @@ pub fn ntp_now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()) + NTP_OFFSET_S
 }
 
-/// Describes a session that starts now, for announcements and files. `ttl` is that of its packets.
+/// Describes a session that starts now, for announcements and files, and names relays. `ttl` is that of its packets.
 ///
 /// # Errors
 /// If the name cannot be written, or the description is too long.
@@ -60,8 +60,8 @@ pub fn describe(
     session: &Session,
     name: &str,
     key: Option<PublicKey>,
-    ttl: u8,
-    size: Size,
+    (ttl, size): (u8, Size),
+    relays: &[SocketAddr],
 ) -> Result<Description, SdpError> {
     let start_s = ntp_now_s();
     // A time as RFC 8866, section 5.2, recommends, with the session's number in the place of its fraction, so that two
@@ -73,6 +73,7 @@ pub fn describe(
     description.key = key.map(PublicKey::to_bytes);
     description.lines.push((FILES.to_owned(), size.files.to_string()));
     description.lines.push((BYTES.to_owned(), size.bytes.to_string()));
+    description.name_relays(relays);
     description.write()?;
     Ok(description)
 }

@@ -26,6 +26,14 @@ pub enum Error {
         /// The available interfaces.
         known: Vec<String>,
     },
+    /// A relay would send packets on to the link that they come from.
+    #[error(
+        "packets come by multicast from {interface} itself, so they would be sent on in a circle: name another interface with --interface, or a relay with --parent"
+    )]
+    LocalIsUpstream {
+        /// The interface.
+        interface: String,
+    },
     /// No interface leads to the group.
     #[error("no route to the group {group}: name an interface, or add a route for 224.0.0.0/4 (ff00::/8)")]
     NoRoute {
@@ -331,6 +339,7 @@ impl Error {
     pub fn name(&self) -> &'static str {
         match self {
             Error::NoSuchInterface { .. } => "no_such_interface",
+            Error::LocalIsUpstream { .. } => "local_is_upstream",
             Error::NoRoute { .. } => "no_route",
             Error::NoPermission { .. } => "no_permission",
             Error::DiskFull { .. } => "disk_full",

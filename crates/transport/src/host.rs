@@ -13,6 +13,7 @@
 mod access;
 mod admission;
 mod branch;
+mod capture;
 mod clock;
 mod counters;
 mod inbox;
@@ -29,6 +30,7 @@ mod source_membership;
 
 pub use access::{Access, Groups, Tunnel};
 pub use branch::Branch;
+pub(crate) use capture::{open_memberships, open_raw};
 pub use clock::Clock;
 pub(crate) use clock::until;
 pub use counters::ReceiverCounters;

@@ -4,7 +4,9 @@
 //! relay below another one, gets its packets. The machines behind them are in [`layercast_delivery::relay`].
 
 mod fan_out;
+mod link;
 mod program;
+mod sending;
 mod server;
 mod source;
 mod status;
@@ -14,7 +16,7 @@ mod upstream;
 pub use program::{RelayEvent, RelayOptions, relay};
 pub use server::{ServeOptions, Server};
 pub use source::SourceServer;
-pub use status::{ChildStatus, RelayStatus, SessionStatus};
+pub use status::{ChildStatus, LinkStatus, RelayStatus, SessionStatus};
 pub use tunnel::{FeedbackPath, RelayTunnel};
 
 use std::io::{self, Read as _};

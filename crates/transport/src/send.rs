@@ -127,6 +127,8 @@ pub struct SendOptions {
     pub state: Option<PathBuf>,
     /// How receivers and relays are served by unicast; none if they are not.
     pub serve: Option<ServeUse>,
+    /// Relays that the session's description names, in the order in which receivers are to ask them.
+    pub relays: Vec<SocketAddr>,
     /// The seed of the source's random numbers; any if none.
     pub seed: Option<u64>,
     /// What people call the session.
@@ -286,8 +288,8 @@ pub fn send(
     let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
-    let described =
-        describe(host.session(), &options.name, key, options.ttl, size).map_err(AnnounceError::from)?;
+    let described = describe(host.session(), &options.name, key, (options.ttl, size), &options.relays)
+        .map_err(AnnounceError::from)?;
     say(&SendEvent::Ready(host.session(), files.objects(), &described));
 
     let clock = host.clock();

@@ -301,7 +301,14 @@ impl Corpus {
             ("open", Message::Hello { nonce: 5, session, cookie: Some([6; 16]), previous: Some(7) }),
             ("challenge", Message::Challenge { nonce: 5, cookie: [6; 16] }),
             ("welcome", Message::Welcome { nonce: 5, child: 7, handle: 8, keep_alive_ms: 300 }),
-            ("refusal", Message::Refusal { nonce: 5, reason: Reason::Full, alternatives: Alternatives::new([address(1)]) }),
+            (
+                "refusal",
+                Message::Refusal {
+                    nonce: 5,
+                    reason: Reason::Full,
+                    alternatives: Alternatives::new([address(1)]),
+                },
+            ),
             ("membership", Message::Membership { child: 7, number: 1, held }),
             ("ack", Message::Ack { child: 7, number: 1 }),
             ("keep-alive", Message::KeepAlive { child: 7, time: 9, received: 10 }),
@@ -326,7 +333,8 @@ impl Corpus {
             let length = Data { hops: 1, channel: Channel(0), handle: 8, source }.write(&mut room);
             add("relay", name, &[&room[..length], b"packet"].concat())?;
         }
-        let records = [Record { kind: RecordKind::ToExclude, group: session.group.ip(), sources: Vec::new() }];
+        let records =
+            [Record { kind: RecordKind::ToExclude, group: session.group.ip(), sources: Vec::new() }];
         let report = report::write(Reporting::Igmp, &records).concat();
         let inner = Inner { from: address(9), group: session.group, ecn: Ecn::Capable, payload: b"packet" };
         let amt = [

@@ -95,7 +95,33 @@ fn what_a_relay_cannot_serve_is_said() {
     assert_eq!(nothing.status.code(), Some(2));
     let wrong = run(&["relay", "192.0.2.1:5"]);
     assert_eq!(wrong.status.code(), Some(2), "{}", text(&wrong.stderr));
+    let portless = run(&["relay", "--allow", "239.1.0.0/16", "--local", "lo"]);
+    assert_eq!(portless.status.code(), Some(2));
+    assert!(text(&portless.stderr).contains("name the sessions"), "{}", text(&portless.stderr));
     let nobody = run(&["relay", "status", &free_port().to_string()]);
     assert_eq!(nobody.status.code(), Some(1));
     assert!(text(&nobody.stderr).contains("there is no relay"), "{}", text(&nobody.stderr));
+}
+
+#[test]
+fn a_receiver_without_multicast_finds_the_relay_that_the_description_names() {
+    let (directory, file) = with_file("relay-described", 300_000);
+    let (group, top) = (group(78), free_port().to_string());
+    let path = |name: &str| directory.join(name).display().to_string();
+    let (description, into) = (path("session.sdp"), path("into"));
+    let ends = ["--until-complete", "1", "--for", "60 s", "--describe", &description];
+    let serve = ["--serve", &top, "--serve-only", "--no-announce", "--relays", &top];
+    let arguments = [&["send", &file, "--group", &group][..], &serve, &ends].concat();
+    let (sender, _, stdout) = start(&arguments);
+    let written = fs::read_to_string(&description).expect("the description");
+    assert!(written.contains(&format!("a=x-layercast:relays = {top}\r\n")), "{written}");
+    let without = ["receive", &description, "--into", &into, "--no-relays", "--start-within", "4 s"];
+    let without = transfer(&without).output().expect("the program starts");
+    assert_eq!(without.status.code(), Some(1), "{}", text(&without.stderr));
+    let with = transfer(&["receive", &description, "--into", &into]).output().expect("the program starts");
+    assert!(with.status.success(), "{}", text(&with.stderr));
+    assert!(text(&with.stderr).contains(&format!("through the relay {top}")), "{}", text(&with.stderr));
+    assert_eq!(fs::read(directory.join("into/a file")).expect("the file"), vec![7; 300_000]);
+    let (out, error, status) = ended(sender, stdout);
+    assert_eq!(status, Some(0), "{out}{error}");
 }

@@ -121,7 +121,7 @@ fn has_option(mut options: &[u8], is_v4: bool) -> bool {
 }
 
 /// The Internet checksum (RFC 1071) of bytes; of bytes that contain their checksum, zero if it is right.
-pub(super) fn sum(bytes: &[u8]) -> u16 {
+pub(crate) fn sum(bytes: &[u8]) -> u16 {
     Sum16BitWords::new().add_slice(bytes).ones_complement().to_be()
 }
 
@@ -179,9 +179,9 @@ pub(super) fn plain_header(
     }
 }
 
-/// An IGMP message as a datagram: TTL 1, internetwork control, Router Alert (RFC 3376, section 4). The source is unspecified,
-/// which RFC 7450, sections 5.2.1 and 5.3.3.3, allows.
-pub(super) fn igmp(destination: Ipv4Addr, message: &[u8]) -> Vec<u8> {
+/// An IGMP message as a datagram: TTL 1, internetwork control, Router Alert (RFC 3376, section 4). Inside of AMT the source may
+/// be unspecified (RFC 7450, sections 5.2.1 and 5.3.3.3).
+pub(crate) fn igmp(source: Ipv4Addr, destination: Ipv4Addr, message: &[u8]) -> Vec<u8> {
     let options = Ipv4Options::from(ALERT_V4);
     let header = Ipv4Header {
         dscp: IpDscp::try_new(CONTROL).unwrap_or_default(),
@@ -189,7 +189,7 @@ pub(super) fn igmp(destination: Ipv4Addr, message: &[u8]) -> Vec<u8> {
         dont_fragment: true,
         time_to_live: 1,
         protocol: IpNumber::IGMP,
-        source: Ipv4Addr::UNSPECIFIED.octets(),
+        source: source.octets(),
         destination: destination.octets(),
         options,
         ..Ipv4Header::default()
@@ -201,10 +201,9 @@ pub(super) fn igmp(destination: Ipv4Addr, message: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// An MLD message as a datagram: hop limit 1, Router Alert in a hop-by-hop header (RFC 3810, section 5). The source is
-/// unspecified, which RFC 7450, sections 5.2.1 and 5.3.3.3, allows. The message's checksum is filled in.
-pub(super) fn mld(destination: Ipv6Addr, message: &mut [u8]) -> Vec<u8> {
-    let source = Ipv6Addr::UNSPECIFIED;
+/// An MLD message as a datagram: hop limit 1, Router Alert in a hop-by-hop header (RFC 3810, section 5). Inside of AMT the source
+/// may be unspecified (RFC 7450, sections 5.2.1 and 5.3.3.3). The message's checksum is filled in.
+pub(crate) fn mld(source: Ipv6Addr, destination: Ipv6Addr, message: &mut [u8]) -> Vec<u8> {
     if let Some(field) = message.get_mut(2..4) {
         field.fill(0);
     }

@@ -9,19 +9,19 @@ use super::Reporting;
 use super::ip::{Datagram, IpError, igmp, mld, sum};
 
 /// All systems on a link, to which General Queries go (RFC 3376, section 4.1.12; RFC 3810, section 5.1.15).
-const ALL_V4: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 1);
-const ALL_V6: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+pub(crate) const ALL_V4: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 1);
+pub(crate) const ALL_V6: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 
 /// The types of the message.
-const TYPE_IGMP: u8 = 0x11;
-const TYPE_MLD: u8 = 130;
+pub(crate) const TYPE_IGMP: u8 = 0x11;
+pub(crate) const TYPE_MLD: u8 = 130;
 /// The length of a General Query.
-const IGMP_BYTES: usize = 12;
-const MLD_BYTES: usize = 28;
+pub(crate) const IGMP_BYTES: usize = 12;
+pub(crate) const MLD_BYTES: usize = 28;
 
 /// Robustness Variable and Query Interval where a query has none (RFC 3376, sections 8.1 and 8.2).
-const ROBUSTNESS: u8 = 2;
-const INTERVAL: Duration = Duration::from_secs(125);
+pub(crate) const ROBUSTNESS: u8 = 2;
+pub(crate) const INTERVAL: Duration = Duration::from_secs(125);
 
 /// What a General Query says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl GeneralQuery {
                 let mut message = [TYPE_IGMP, 1, 0, 0, 0, 0, 0, 0, flags, code, 0, 0];
                 let sum = sum(&message).to_be_bytes();
                 message[2..4].copy_from_slice(&sum);
-                igmp(ALL_V4, &message)
+                igmp(Ipv4Addr::UNSPECIFIED, ALL_V4, &message)
             }
             Reporting::Mld => {
                 let mut message = [0; MLD_BYTES];
@@ -131,20 +131,20 @@ impl GeneralQuery {
                 message[5] = 1;
                 message[24] = flags;
                 message[25] = code;
-                mld(ALL_V6, &mut message)
+                mld(Ipv6Addr::UNSPECIFIED, ALL_V6, &mut message)
             }
         }
     }
 }
 
 /// The seconds of a Querier's Query Interval Code (RFC 3376, section 4.1.7).
-fn seconds(code: u8) -> u64 {
+pub(crate) fn seconds(code: u8) -> u64 {
     let (exponent, mantissa) = (u64::from(code >> 4 & 7), u64::from(code & 15));
     if code < 128 { u64::from(code) } else { (mantissa | 16) << (exponent + 3) }
 }
 
 /// The largest code of at most an interval, and at least 1: zero stands for the default.
-fn code(interval: Duration) -> u8 {
+pub(crate) fn code(interval: Duration) -> u8 {
     let wanted = interval.as_ns() / 1_000_000_000;
     (1..=u8::MAX).rev().find(|&code| seconds(code) <= wanted).unwrap_or(1)
 }

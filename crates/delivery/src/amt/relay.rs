@@ -4,21 +4,18 @@
 //! Tunnels, tunnels of one address, and subscriptions of one tunnel are bounded. The answer to a Request of 8 bytes has 66 (IGMP)
 //! or 106 (MLD), as the RFC has it, so a relay that strangers can reach needs a limit on the rate of requests in front of it.
 
-mod tunnel;
-
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use layercast_core::units::{Duration, Time};
 
 use super::Reporting;
+use super::memberships::{Change, Memberships};
 use super::message::{Message, ResponseMac, TunnelEndpoint};
 use super::query::GeneralQuery;
 use super::report;
 use super::secret::{Secrets, Seed};
 use super::subscriptions::Subscription;
-
-use tunnel::{Change, Tunnel};
 
 /// The time between two searches for subscriptions that have expired.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -96,6 +93,14 @@ pub struct RelayCounters {
     pub refused: u64,
 }
 
+/// A tunnel.
+#[derive(Debug)]
+struct Tunnel {
+    /// Where its packets go.
+    to: SocketAddr,
+    held: Memberships,
+}
+
 /// A relay.
 #[derive(Debug)]
 pub struct Relay {
@@ -139,7 +144,10 @@ impl Relay {
 
     /// What the tunnel of an address wants.
     pub fn subscriptions(&self, gateway: SocketAddr) -> Vec<Subscription> {
-        self.tunnels.get(&gateway.into()).map(|tunnel| tunnel.subscriptions().collect()).unwrap_or_default()
+        self.tunnels
+            .get(&gateway.into())
+            .map(|tunnel| tunnel.held.subscriptions().collect())
+            .unwrap_or_default()
     }
 
     /// The next change of what all tunnels together want.
@@ -169,7 +177,7 @@ impl Relay {
         let endpoints: Vec<TunnelEndpoint> = self.tunnels.keys().copied().collect();
         for endpoint in endpoints {
             let Some(tunnel) = self.tunnels.get_mut(&endpoint) else { continue };
-            let changes = tunnel.expire(now);
+            let changes = tunnel.held.expire(now);
             self.changed(endpoint, changes);
         }
     }
@@ -187,7 +195,8 @@ impl Relay {
             Ok(Message::Teardown { mac, nonce, gateway }) => {
                 if self.secrets.is_right(now, gateway, nonce, &mac) {
                     self.counters.teardowns += 1;
-                    let changes = self.tunnels.get_mut(&gateway).map(Tunnel::clear).unwrap_or_default();
+                    let changes =
+                        self.tunnels.get_mut(&gateway).map(|tunnel| tunnel.held.clear()).unwrap_or_default();
                     self.changed(gateway, changes);
                 } else {
                     self.counters.forged += 1;
@@ -245,12 +254,13 @@ impl Relay {
         let of_address = &mut self.addresses;
         let tunnel = self.tunnels.entry(gateway).or_insert_with(|| {
             *of_address.entry(gateway.address).or_default() += 1;
-            Tunnel::new(from)
+            Tunnel { to: from, held: Memberships::default() }
         });
         let expires = now + self.settings.lifetime();
         let mut changes = Vec::new();
         for record in &records {
-            self.counters.refused += tunnel.apply(record, expires, self.settings.subscriptions, &mut changes);
+            let most = self.settings.subscriptions;
+            self.counters.refused += tunnel.held.apply(record, expires, most, &mut changes);
         }
         self.changed(gateway, changes);
     }
@@ -276,7 +286,7 @@ impl Relay {
                 }
             }
         }
-        if self.tunnels.get(&endpoint).is_some_and(Tunnel::is_empty) {
+        if self.tunnels.get(&endpoint).is_some_and(|tunnel| tunnel.held.is_empty()) {
             self.tunnels.remove(&endpoint);
             if let Some(count) = self.addresses.get_mut(&endpoint.address) {
                 *count -= 1;

@@ -88,46 +88,70 @@ pub enum ReportError {
     Group(IpAddr),
 }
 
-/// Reads the IP datagram of a Membership Update, whatever its source address (RFC 7450, section 5.3.1). Records of unknown type
-/// are left out (RFC 3376, section 4.2.12).
+/// A report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The host that sent it; unspecified if it has no address yet.
+    pub from: IpAddr,
+    /// Whether it is one of IGMPv3 or MLDv2, which each host sends for itself. With older versions hosts are silent when another one has
+    /// reported the group.
+    pub is_own: bool,
+    /// What it says of groups. Records of unknown type are left out (RFC 3376, section 4.2.12).
+    pub records: Vec<Record>,
+}
+
+/// The records of [`Report::read`].
 ///
 /// # Errors
 /// Why it is not a report.
 pub fn read(bytes: &[u8]) -> Result<Vec<Record>, ReportError> {
-    let datagram = Datagram::read(bytes)?;
-    if datagram.is_fragment {
-        return Err(ReportError::Fragment);
-    }
-    let is_v4 = datagram.source.is_ipv4();
-    let payload = datagram.payload;
-    let is_right = match IpNumber(datagram.protocol) {
-        IpNumber::IGMP if is_v4 => sum(payload) == 0,
-        IpNumber::IPV6_ICMP if !is_v4 => datagram.has_checksum(),
-        IpNumber(other) => return Err(ReportError::Protocol(other)),
-    };
-    if datagram.hops != 1 {
-        return Err(ReportError::Hops(datagram.hops));
-    }
-    if !datagram.has_router_alert {
-        return Err(ReportError::NoAlert);
-    }
-    let head: &[u8; HEAD] = payload.first_chunk().ok_or(ReportError::Short("the header"))?;
-    if !is_right {
-        return Err(ReportError::Checksum);
-    }
-    let single = |kind| {
-        let at = if is_v4 { 4 } else { 8 };
-        let group = payload.get(at..).and_then(|bytes| address(bytes, is_v4));
-        let group = multicast(group.ok_or(ReportError::Short("Multicast Address"))?)?;
-        Ok(vec![Record { kind, group, sources: Vec::new() }])
-    };
-    match (is_v4, head[0]) {
-        (true, 0x16) | (false, 131) => single(RecordKind::ToExclude),
-        (true, 0x17) | (false, 132) => single(RecordKind::ToInclude),
-        (true, 0x22) | (false, 143) => {
-            records(payload.get(HEAD..).unwrap_or_default(), u16::from_be_bytes([head[6], head[7]]), is_v4)
+    Report::read(bytes).map(|report| report.records)
+}
+
+impl Report {
+    /// Reads an IP datagram, whatever its source address, as a relay does with a Membership Update (RFC 7450, section 5.3.1).
+    ///
+    /// # Errors
+    /// Why it is not a report.
+    pub fn read(bytes: &[u8]) -> Result<Report, ReportError> {
+        let datagram = Datagram::read(bytes)?;
+        if datagram.is_fragment {
+            return Err(ReportError::Fragment);
         }
-        (_, other) => Err(ReportError::Type(other)),
+        let is_v4 = datagram.source.is_ipv4();
+        let payload = datagram.payload;
+        let is_right = match IpNumber(datagram.protocol) {
+            IpNumber::IGMP if is_v4 => sum(payload) == 0,
+            IpNumber::IPV6_ICMP if !is_v4 => datagram.has_checksum(),
+            IpNumber(other) => return Err(ReportError::Protocol(other)),
+        };
+        if datagram.hops != 1 {
+            return Err(ReportError::Hops(datagram.hops));
+        }
+        if !datagram.has_router_alert {
+            return Err(ReportError::NoAlert);
+        }
+        let head: &[u8; HEAD] = payload.first_chunk().ok_or(ReportError::Short("the header"))?;
+        if !is_right {
+            return Err(ReportError::Checksum);
+        }
+        let single = |kind| {
+            let at = if is_v4 { 4 } else { 8 };
+            let group = payload.get(at..).and_then(|bytes| address(bytes, is_v4));
+            let group = multicast(group.ok_or(ReportError::Short("Multicast Address"))?)?;
+            let records = vec![Record { kind, group, sources: Vec::new() }];
+            Ok(Report { from: datagram.source, is_own: false, records })
+        };
+        match (is_v4, head[0]) {
+            (true, 0x16) | (false, 131) => single(RecordKind::ToExclude),
+            (true, 0x17) | (false, 132) => single(RecordKind::ToInclude),
+            (true, 0x22) | (false, 143) => {
+                let rest = payload.get(HEAD..).unwrap_or_default();
+                let records = records(rest, u16::from_be_bytes([head[6], head[7]]), is_v4)?;
+                Ok(Report { from: datagram.source, is_own: true, records })
+            }
+            (_, other) => Err(ReportError::Type(other)),
+        }
     }
 }
 
@@ -208,11 +232,11 @@ fn datagram(reporting: Reporting, count: u16, mut message: Vec<u8>) -> Vec<u8> {
             message[0] = 0x22;
             let sum = sum(&message).to_be_bytes();
             message[2..4].copy_from_slice(&sum);
-            igmp(ROUTERS_V4, &message)
+            igmp(Ipv4Addr::UNSPECIFIED, ROUTERS_V4, &message)
         }
         Reporting::Mld => {
             message[0] = 143;
-            mld(ROUTERS_V6, &mut message)
+            mld(Ipv6Addr::UNSPECIFIED, ROUTERS_V6, &mut message)
         }
     }
 }

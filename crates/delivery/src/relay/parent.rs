@@ -110,6 +110,11 @@ impl Parent {
         self.sessions.iter().enumerate().filter_map(served)
     }
 
+    /// A session by its place; none if no child wants it.
+    pub fn key(&self, session: usize) -> Option<SessionKey> {
+        self.sessions.get(session)?.as_ref().map(|served| served.key)
+    }
+
     /// The number of a session in the header of data; none if no child wants it.
     pub fn handle(&self, session: usize) -> Option<u32> {
         self.sessions.get(session)?.as_ref().map(|served| served.handle)
@@ -220,7 +225,7 @@ impl Parent {
         self.next_look = now + LOOK_EVERY;
         let most = Duration::from_ns(self.limits.keep_alive.as_ns().saturating_mul(MISSED));
         for place in 0..self.children.len() {
-            let is_lost = |child: &Child| now.since(child.heard) > most;
+            let is_lost = |child: &Child| child.address.is_some() && now.since(child.heard) > most;
             if self.children.get(place).and_then(Option::as_ref).is_some_and(is_lost) {
                 self.remove(place);
                 self.counters.lost += 1;
@@ -236,7 +241,9 @@ impl Parent {
             let Some(child) = self.children.get(place).and_then(Option::as_ref) else { continue };
             let (to, nonce) = (child.address, child.nonce);
             // No limit but that of children, of which each gets one message.
-            self.push(to, &Message::Refusal { nonce, reason: Reason::Closing, alternatives });
+            if let Some(to) = to {
+                self.push(to, &Message::Refusal { nonce, reason: Reason::Closing, alternatives });
+            }
             self.remove(place);
         }
     }
@@ -280,7 +287,8 @@ impl Parent {
         let keep_alive_ms = u16::try_from(self.limits.keep_alive.as_ns() / 1_000_000).unwrap_or(u16::MAX);
         let Some(child) = self.child_mut(place) else { return };
         child.heard = now;
-        let (to, nonce, id, session) = (child.address, child.nonce, child.id, child.session);
+        let (nonce, id, session) = (child.nonce, child.id, child.session);
+        let Some(to) = child.address else { return };
         let handle = self.handle(session).unwrap_or_default();
         self.reply(to, &Message::Welcome { nonce, child: id, handle, keep_alive_ms });
     }
@@ -307,11 +315,25 @@ impl Parent {
             return Err(Reason::Rate);
         }
         let session = self.session_of(key).ok_or(Reason::Full)?;
+        let place = self.insert(now, Some(from), (id, nonce), session);
+        self.by_id.insert(id, place);
+        *self.by_address.entry(from.ip()).or_default() += 1;
+        self.counters.welcomed += 1;
+        Ok(place)
+    }
+
+    fn insert(
+        &mut self,
+        now: Time,
+        address: Option<SocketAddr>,
+        (id, nonce): (u64, u64),
+        session: usize,
+    ) -> usize {
         if let Some(Some(served)) = self.sessions.get_mut(session) {
             served.children += 1;
         }
         let child = Child {
-            address: from,
+            address,
             session,
             held: ChannelSet::default(),
             since: now,
@@ -332,10 +354,28 @@ impl Parent {
         if let Some(free) = self.children.get_mut(place) {
             *free = Some(child);
         }
-        self.by_id.insert(id, place);
-        *self.by_address.entry(from.ip()).or_default() += 1;
-        self.counters.welcomed += 1;
-        Ok(place)
+        place
+    }
+
+    /// Makes the set of a session's channels that the link holds this one, on which the relay sends on by multicast: a child
+    /// without an address, that is not asked whether it is there and counts for no limit but that of channels.
+    pub fn hold_link(&mut self, now: Time, key: SessionKey, held: ChannelSet) {
+        let key = self.allowed.resolve(key);
+        let is_link = |child: &Child| child.address.is_none();
+        let known = self.sessions().find(|(_, session)| *session == key).map(|(session, _)| session);
+        let place = self.children.iter().position(|child| {
+            child.as_ref().is_some_and(|child| is_link(child) && Some(child.session) == known)
+        });
+        let place = match place {
+            Some(place) if held.is_empty() => return self.remove(place),
+            Some(place) => place,
+            None if held.is_empty() || self.is_closing || !self.allowed.contains(&key) => return,
+            None => match self.session_of(key) {
+                Some(session) => self.insert(now, None, (0, 0), session),
+                None => return,
+            },
+        };
+        self.hold(place, held);
     }
 
     /// The place of a session, which is new if need be; none if there are too many.
@@ -374,7 +414,8 @@ impl Parent {
             self.hold(place, held);
         }
         let Some(child) = self.children.get(place).and_then(Option::as_ref) else { return };
-        let (to, id, number) = (child.address, child.id, child.number.unwrap_or(number));
+        let (id, number) = (child.id, child.number.unwrap_or(number));
+        let Some(to) = child.address else { return };
         self.reply(to, &Message::Ack { child: id, number });
     }
 
@@ -409,8 +450,10 @@ impl Parent {
         self.hold(place, ChannelSet::default());
         let Some(child) = self.children.get_mut(place).and_then(Option::take) else { return };
         self.free.push(place);
-        self.by_id.remove(&child.id);
-        self.forget_address(child.address.ip());
+        if let Some(address) = child.address {
+            self.by_id.remove(&child.id);
+            self.forget_address(address.ip());
+        }
         if let Some(slot) = self.sessions.get_mut(child.session)
             && let Some(served) = slot
         {
@@ -433,8 +476,8 @@ impl Parent {
     /// A child is at another address, as those behind a NAT are after a while.
     fn rebind(&mut self, place: usize, to: SocketAddr) {
         let Some(child) = self.child_mut(place) else { return };
-        let from = std::mem::replace(&mut child.address, to);
-        if from != to {
+        let from = child.address.replace(to);
+        if let Some(from) = from.filter(|from| *from != to) {
             self.forget_address(from.ip());
             *self.by_address.entry(to.ip()).or_default() += 1;
             self.counters.moved += 1;
@@ -457,7 +500,7 @@ impl Parent {
             return None;
         };
         let child = self.children.get_mut(place)?.as_mut()?;
-        if child.address == from {
+        if child.address == Some(from) {
             child.heard = now;
             return Some(place);
         }

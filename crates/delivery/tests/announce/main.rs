@@ -4,6 +4,7 @@
 
 mod directory;
 mod network;
+mod relays;
 mod rule;
 mod sap;
 mod sdp;

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 
+use layercast_delivery::relay::session::Prefix;
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{getsockopt, sockopt};
@@ -43,6 +44,28 @@ impl Interface {
         });
         let address = routed.map_err(|source| Error::socket("find a route to the group", group, source))?;
         all.into_iter().find(|one| address.ip() == one.address).ok_or(Error::NoRoute { group })
+    }
+
+    /// The interface by name or address with what a router of its link has there: an address of this version of IP, link-local over
+    /// IPv6 (RFC 3810, section 5.1.14), and the prefixes of the link.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchInterface`].
+    pub(crate) fn of_link(wanted: &str, is_v6: bool) -> Result<(Interface, Vec<Prefix>), Error> {
+        let versions = [Interface::all(is_v6), Interface::all(!is_v6)];
+        let address = wanted.parse().ok();
+        let named = versions.iter().flatten().find(|one| one.name == wanted || Some(one.address) == address);
+        let name = named.map_or(wanted, |one| one.name.as_str());
+        let [all, _] = &versions;
+        let is_local =
+            |one: &&Interface| matches!(one.address, IpAddr::V6(address) if address.is_unicast_link_local());
+        let found = all.iter().find(|one| one.name == name && is_local(one) == is_v6).cloned();
+        let found = found.ok_or_else(|| {
+            let mut known: Vec<_> = all.iter().map(|one| one.name.clone()).collect();
+            known.dedup();
+            Error::NoSuchInterface { name: wanted.to_owned(), known }
+        })?;
+        Ok((found, prefixes(name)))
     }
 
     /// The largest packet that this interface carries to the group without fragments, in bytes; none if the system
@@ -95,6 +118,20 @@ impl Interface {
         all.sort_by_key(|one| matches!(one.address, IpAddr::V6(address) if address.is_unicast_link_local()));
         all
     }
+}
+
+/// The prefixes of an interface's link, of both versions of IP.
+fn prefixes(name: &str) -> Vec<Prefix> {
+    let of = |entry: nix::ifaddrs::InterfaceAddress| {
+        let (address, mask) = (entry.address?, entry.netmask?);
+        let (address, bits): (IpAddr, u32) = match (address.as_sockaddr_in(), address.as_sockaddr_in6()) {
+            (Some(address), _) => (address.ip().into(), mask.as_sockaddr_in()?.ip().to_bits().count_ones()),
+            (_, Some(address)) => (address.ip().into(), mask.as_sockaddr_in6()?.ip().to_bits().count_ones()),
+            _ => return None,
+        };
+        (entry.interface_name == name).then(|| Prefix::new(address, u8::try_from(bits).ok()?))?
+    };
+    getifaddrs().into_iter().flatten().filter_map(of).collect()
 }
 
 /// Any address of the version of IP of a group.

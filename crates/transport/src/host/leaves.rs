@@ -18,8 +18,9 @@ use layercast_core::units::{Channel, Duration, Time};
 use nix::libc;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SetSockOpt, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
-use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+use socket2::{SockFilter, Socket};
 
+use super::capture::{self, AddMembership, INTERFACE, LOAD_BYTE, LOAD_HALF, LOAD_WORD, program};
 use super::{Clock, Interface};
 
 /// The most leaves that are watched at once, and the least time from one to the next: what bounds the cost.
@@ -165,10 +166,7 @@ fn newest(socket: &Socket, clock: Clock) -> Option<Time> {
 
 /// A socket for the packets of a group on an interface, member or not.
 fn open(interface: &Interface, group: SocketAddr, source: IpAddr) -> io::Result<Socket> {
-    let kind = if group.is_ipv4() { libc::ETH_P_IP } else { libc::ETH_P_IPV6 };
-    let kind = i32::from(u16::try_from(kind).unwrap_or_default().to_be());
-    let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), Some(Protocol::from(kind)))?;
-    socket.attach_filter(&filter(interface.index, group, source))?;
+    let socket = capture::open(group.is_ipv4(), &filter(interface.index, group, source))?;
     setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
     // The adapter passes the group's packets as before, though the host no longer reports that it is a member.
     let request = libc::packet_mreq {
@@ -191,18 +189,6 @@ fn open(interface: &Interface, group: SocketAddr, source: IpAddr) -> io::Result<
     Ok(socket)
 }
 
-/// `PACKET_ADD_MEMBERSHIP` (packet(7)).
-#[derive(Clone, Copy)]
-struct AddMembership;
-
-nix::setsockopt_impl!(
-    AddMembership,
-    libc::SOL_PACKET,
-    libc::PACKET_ADD_MEMBERSHIP,
-    libc::packet_mreq,
-    nix::sys::socket::sockopt::SetStruct<'_, libc::packet_mreq>
-);
-
 /// The Ethernet address of a group (RFC 1112, section 6.4; RFC 2464, section 7).
 fn hardware_address(group: IpAddr) -> [u8; 8] {
     match group {
@@ -219,11 +205,6 @@ fn hardware_address(group: IpAddr) -> [u8; 8] {
 
 /// A filter (BPF) for UDP packets on an interface to a group and port, from a source; they begin with the IP header.
 fn filter(interface: u32, group: SocketAddr, source: IpAddr) -> Vec<SockFilter> {
-    // The kernel's number of the interface, as data (linux/filter.h).
-    const INTERFACE: u32 = (-0x1000i32 + 8) as u32;
-    const LOAD_WORD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
-    const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
-    const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
     // What is loaded, from where, and what it must be.
     let mut checks: Vec<(u32, u32, u32)> = vec![(LOAD_WORD, INTERFACE, interface)];
     let words = |address: Ipv6Addr, at: u32| {
@@ -250,18 +231,5 @@ fn filter(interface: u32, group: SocketAddr, source: IpAddr) -> Vec<SockFilter> 
         }
         _ => {}
     }
-    let code = |code: u32| u16::try_from(code).unwrap_or_default();
-    let jump = code(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K);
-    let give = code(libc::BPF_RET | libc::BPF_K);
-    let count = checks.len();
-    let mut program = Vec::with_capacity(2 * count + 2);
-    for (place, (load, at, value)) in checks.into_iter().enumerate() {
-        // Over the checks that are left, and the return of a packet that passes, to the other.
-        let to_end = u8::try_from(2 * (count - place - 1) + 1).unwrap_or(u8::MAX);
-        program.push(SockFilter::new(code(load), 0, 0, at));
-        program.push(SockFilter::new(jump, 0, to_end, value));
-    }
-    program.push(SockFilter::new(give, 0, 0, HEAD));
-    program.push(SockFilter::new(give, 0, 0, 0));
-    program
+    program(&checks, HEAD)
 }

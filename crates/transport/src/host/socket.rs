@@ -16,7 +16,7 @@ use crate::error::Error;
 /// may grant less.
 pub(crate) const RECEIVE_BUFFER: usize = 4 << 20;
 /// The send buffer, for the runs of a burst.
-const SEND_BUFFER: usize = 1 << 20;
+pub(super) const SEND_BUFFER: usize = 1 << 20;
 
 /// ECN-capable transport (RFC 3168, section 5): the code point ECT(0).
 const ECT_0: u32 = 2;

@@ -2,29 +2,24 @@
 
 use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd as _;
-use std::time::Duration as StdDuration;
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Rate, Time};
 use layercast_delivery::relay::message::{DATA_HEAD_MAX, Data};
 use layercast_delivery::relay::parent::Parent;
 use nix::libc::{
-    EINVAL, EIO, EMSGSIZE, ENOBUFS, ENOPROTOOPT, EOPNOTSUPP, IP_TOS, IPPROTO_IP, IPPROTO_IPV6, IPV6_TCLASS,
-    SOL_UDP, UDP_SEGMENT,
+    EINVAL, EIO, EMSGSIZE, ENOPROTOOPT, EOPNOTSUPP, IP_TOS, IPPROTO_IP, IPPROTO_IPV6, IPV6_TCLASS, SOL_UDP,
+    UDP_SEGMENT,
 };
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
-use socket2::{MsgHdr, SockRef};
+use socket2::MsgHdr;
 
+use super::link::Link;
+use super::sending::send;
 use super::tunnel::for_socket;
 use crate::host::{RUN_BYTES, RUN_PACKETS};
 
 /// The parts of a message: a header and a payload for each packet.
 const PARTS: usize = 2 * RUN_PACKETS;
-/// How long the kernel's queue may stay full before packets are dropped (CHOICE): a burst of a megabyte at 4 Gbit/s. Meanwhile
-/// arriving packets wait in the receive buffers.
-const LONGEST_WAIT: StdDuration = StdDuration::from_millis(2);
 
 /// What was sent to children.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +68,8 @@ pub(super) struct FanOut {
     limit: Option<Limit>,
     /// Where the next run begins in the list of its children: else the last of them would have all the losses.
     turn: usize,
+    /// Where packets are sent on by multicast.
+    pub(super) link: Option<Link>,
     counters: FanOutCounters,
 }
 
@@ -84,6 +81,7 @@ impl FanOut {
             cuts_runs: true,
             limit: highest.map(limit),
             turn: 0,
+            link: None,
             counters: FanOutCounters::default(),
         }
     }
@@ -103,9 +101,9 @@ impl FanOut {
         ecn: Ecn,
     ) {
         let count = parent.holders(session, data.channel).len();
-        let (Some(first), true) = (payloads.first(), count > 0 && payloads.len() <= RUN_PACKETS) else {
-            return;
-        };
+        let group = parent.key(session).and_then(|key| key.address(data.channel));
+        let is_run = count > 0 && payloads.len() <= RUN_PACKETS;
+        let (Some(first), Some(group), true) = (payloads.first(), group, is_run) else { return };
         let mut head = [0; DATA_HEAD_MAX];
         let length = data.write(&mut head);
         let head = head.get(..length).unwrap_or_default();
@@ -118,15 +116,33 @@ impl FanOut {
         });
         let parts = parts.get(..2 * payloads.len()).unwrap_or_default();
         let segment = u16::try_from(length + first.len()).unwrap_or(u16::MAX);
-        let bytes = payloads.iter().map(|payload| payload.len() + length).sum();
+        let bytes: usize = payloads.iter().map(|payload| payload.len() + length).sum();
         self.turn = self.turn.wrapping_add(1);
         for index in 0..count {
             let holders = parent.holders(session, data.channel);
             let Some(&place) = holders.get((index + self.turn) % count) else { continue };
             let Some(child) = parent.child_mut(place) else { continue };
             let packets = payloads.len() as u64;
+            // The link gets packets without our header, if its hosts want this source.
+            let is_link = child.address.is_none();
+            if is_link && !self.link.as_mut().is_some_and(|link| link.wants(group.ip(), data.source)) {
+                continue;
+            }
+            let (bytes, segment) = if is_link {
+                (bytes - length * payloads.len(), segment.saturating_sub(length as u16))
+            } else {
+                (bytes, segment)
+            };
             let may = self.limit.as_mut().is_none_or(|limit| limit.take(now, bytes));
-            let sent = if may { self.send_one(socket, child.address, parts, segment, ecn) } else { 0 };
+            let sent = match child.address {
+                _ if !may => 0,
+                Some(to) => self.send_one(socket, to, parts, segment, ecn),
+                None => {
+                    let of = (data.source, group, data.hops);
+                    let calls = &mut self.counters.calls;
+                    self.link.as_ref().map_or(0, |link| link.send(of, payloads, ecn, calls))
+                }
+            };
             child.packets += sent;
             child.dropped += packets - sent;
             self.counters.packets += sent;
@@ -185,24 +201,8 @@ impl FanOut {
             .with_addr(&address)
             .with_buffers(parts)
             .with_control(control.get(..length).unwrap_or_default());
-        self.counters.calls += 1;
-        match SockRef::from(socket).sendmsg(&message, 0) {
-            Ok(_) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock || is_full(&error) => {
-                let mut waits = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
-                if ppoll(&mut waits, Some(TimeSpec::from(LONGEST_WAIT)), None).unwrap_or(0) == 0 {
-                    return Err(error);
-                }
-                self.counters.calls += 1;
-                SockRef::from(socket).sendmsg(&message, 0).map(|_| ())
-            }
-            Err(error) => Err(error),
-        }
+        send(socket, &message, &mut self.counters.calls)
     }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(ENOBUFS)
 }
 
 /// A control message (cmsg(3)): its length, level and type, and up to four bytes.

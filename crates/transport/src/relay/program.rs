@@ -10,12 +10,13 @@ use layercast_delivery::relay::parent::{Change, Feedback};
 use layercast_delivery::session::PACKET_BYTES;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
+use super::link::Link;
 use super::server::{ServeOptions, Server};
 use super::status::RelayStatus;
 use super::upstream::{By, Upstream};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Clock, Inbox, Tunnel as _};
+use crate::host::{Clock, Inbox, Interface, Tunnel as _};
 use crate::notice::Notice;
 
 /// The longest wait, so that a stop is seen.
@@ -26,6 +27,8 @@ const PROGRESS_EVERY: Duration = Duration::from_ms(1000);
 const EVENTS: usize = 64;
 /// The number of the socket of children among those that are awaited.
 const CHILDREN: u64 = u64::MAX;
+/// The same of the sockets of the link.
+const LINK: u64 = u64::MAX - 1;
 
 /// The options of a relay.
 #[derive(Clone, Debug)]
@@ -36,6 +39,8 @@ pub struct RelayOptions {
     pub parents: Vec<SocketAddr>,
     /// The interface of joins, by name or address; by the route to the group if none.
     pub interface: Option<String>,
+    /// The interface of a link on which it sends on by multicast the sessions that are named, by name or address.
+    pub local: Option<String>,
 }
 
 /// What a relay says while it runs.
@@ -99,6 +104,15 @@ impl<'o> Relay<'o> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed("wait for packets"))?;
         epoll::add(&epoll, server.as_fd(), EventData::new_u64(CHILDREN), EventFlags::IN)
             .map_err(failed("wait for packets"))?;
+        let clock = Clock::default();
+        if let Some(name) = &options.local {
+            let link = open_link(options, name, &clock)?;
+            for socket in link.sockets() {
+                epoll::add(&epoll, socket, EventData::new_u64(LINK), EventFlags::IN)
+                    .map_err(failed("wait for reports"))?;
+            }
+            server.set_link(link);
+        }
         let bound = |any: IpAddr| {
             let socket = UdpSocket::bind((any, 0)).ok()?;
             socket.set_nonblocking(true).ok().map(|()| socket)
@@ -108,7 +122,7 @@ impl<'o> Relay<'o> {
             server,
             upstreams: Vec::new(),
             inbox: Inbox::new(*PACKET_BYTES.end() as usize),
-            clock: Clock::default(),
+            clock,
             epoll,
             to_sources: [bound(Ipv4Addr::UNSPECIFIED.into()), bound(Ipv6Addr::UNSPECIFIED.into())],
         })
@@ -125,7 +139,7 @@ impl<'o> Relay<'o> {
         // An interrupted wait is over: the caller checks whether to stop.
         let count = epoll::wait(&self.epoll, &mut events, Some(&timeout)).unwrap_or(0);
         // Data first: a flood of hellos delays it by no more than one reading of them.
-        for event in events.iter().take(count).filter(|event| event.data.u64() != CHILDREN) {
+        for event in events.iter().take(count).filter(|event| event.data.u64() < LINK) {
             let (place, channel) = of_token(event.data.u64());
             let Some(Some(upstream)) = self.upstreams.get_mut(place) else { continue };
             upstream.read(place, channel, (&mut self.inbox, &self.clock), &mut self.server);
@@ -134,6 +148,7 @@ impl<'o> Relay<'o> {
             let (upstreams, to_sources) = (&self.upstreams, &self.to_sources);
             self.server.read(&mut |feedback| pass_on(upstreams, to_sources, feedback));
         }
+        self.server.work_link();
         self.server.look();
         while let Some(change) = self.server.take_change() {
             self.change(&change)?;
@@ -226,6 +241,19 @@ impl<'o> Relay<'o> {
         }
         status
     }
+}
+
+/// The link on which packets are sent on. No packets of it may come from there.
+fn open_link(options: &RelayOptions, name: &str, clock: &Clock) -> Result<Link, Error> {
+    let sessions = &options.serve.allowed.sessions;
+    let link = Link::open(name, sessions, clock.now())?;
+    for key in sessions.iter().filter(|_| options.parents.is_empty()) {
+        let upstream = Interface::find(options.interface.as_deref(), key.group)?;
+        if upstream.index == link.index() {
+            return Err(Error::LocalIsUpstream { interface: upstream.name });
+        }
+    }
+    Ok(link)
 }
 
 /// The number by which the socket of a channel is awaited.

@@ -12,6 +12,7 @@ use layercast_delivery::relay::session::{Allowed, SessionKey};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::fan_out::FanOut;
+use super::link::Link;
 use super::random_bytes;
 use super::status::{ChildStatus, RelayStatus, SessionStatus};
 use super::tunnel::for_socket;
@@ -127,6 +128,25 @@ impl Server {
         }
     }
 
+    /// Sends on by multicast on a link, too.
+    pub(super) fn set_link(&mut self, link: Link) {
+        self.fan_out.link = Some(link);
+    }
+
+    /// The link on which it sends on by multicast.
+    pub(super) fn link(&self) -> Option<&Link> {
+        self.fan_out.link.as_ref()
+    }
+
+    /// Reads what hosts of the link report, and does what is due there.
+    pub(super) fn work_link(&mut self) {
+        let now = self.clock.now();
+        let held = self.fan_out.link.as_mut().and_then(|link| link.work(now));
+        for (key, held) in held.unwrap_or_default() {
+            self.parent.hold_link(now, key, held);
+        }
+    }
+
     /// Does what is due: looks for children that are gone, and measures the rate.
     pub fn look(&mut self) {
         let now = self.clock.now();
@@ -227,6 +247,7 @@ impl Server {
             cpu_s: cpu_s(),
             counters: *self.parent.counters(),
             sessions: self.parent.sessions().map(|(place, key)| of(place, key)).collect(),
+            link: self.link().map(Link::status),
             children: self
                 .parent
                 .children()

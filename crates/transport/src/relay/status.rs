@@ -1,6 +1,6 @@
 //! What a relay does, for its operator.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::units::Rate;
 use layercast_delivery::relay::child::LinkReport;
@@ -30,8 +30,25 @@ pub struct RelayStatus {
     pub counters: ParentCounters,
     /// The sessions that some child wants.
     pub sessions: Vec<SessionStatus>,
+    /// The link on which it sends on by multicast.
+    pub link: Option<LinkStatus>,
     /// Its children.
     pub children: Vec<ChildStatus>,
+}
+
+/// The link on which a relay sends on by multicast.
+#[derive(Clone, Debug)]
+pub struct LinkStatus {
+    /// The interface.
+    pub interface: String,
+    /// How many hosts hold something, as far as they are tracked.
+    pub hosts: usize,
+    /// The routers that query in place of the relay, of each version of IP.
+    pub other_queriers: Vec<IpAddr>,
+    /// Reports that were read.
+    pub reports: u64,
+    /// Subscriptions that are held without their host, for want of room.
+    pub untracked: u64,
 }
 
 /// A session of a relay.
@@ -54,8 +71,8 @@ pub struct SessionStatus {
 /// A child of a relay.
 #[derive(Clone, Debug)]
 pub struct ChildStatus {
-    /// Its address.
-    pub address: SocketAddr,
+    /// Its address; none for the link.
+    pub address: Option<SocketAddr>,
     /// The place of its session.
     pub session: usize,
     /// How many channels it holds.

@@ -177,7 +177,8 @@ pub fn send(
     let mut supply = StreamSupply { table, readers, is_done: false };
     let key = common.key.as_ref().map(SecretKey::public);
     let size = ContentSize { files: inputs.len(), bytes: 0 };
-    let described = describe(session, &common.name, key, common.ttl, size).map_err(AnnounceError::from)?;
+    let described = describe(session, &common.name, key, (common.ttl, size), &common.relays)
+        .map_err(AnnounceError::from)?;
     let mut neighbours = Neighbours::open(&interface, session);
     let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
     host_say(&SendEvent::Ready(session, inputs.len(), &described));

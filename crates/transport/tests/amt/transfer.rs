@@ -72,6 +72,7 @@ pub(crate) fn sending(group: SocketAddr, protocol: &str) -> SendOptions {
         tagged: TAGGED,
         state: None,
         serve: None,
+        relays: Vec::new(),
         seed: Some(1),
         name: "amt".to_owned(),
         is_announced: false,

@@ -12,17 +12,20 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
 use layercast_delivery::reception::ReceptionSettings;
+use layercast_delivery::relay::session::{Allowed, SessionKey};
 use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, deployed, receive};
-use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, TAGGED, send};
+use layercast_transport::relay::{RelayEvent, RelayOptions, ServeOptions, relay};
+use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, ServeUse, TAGGED, send};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
 /// Plays the role `send FILE BASE_KBPS FACTOR COUNT` with or without a protocol after it, `send-parts ...` the same with parts of 1000 symbols and a state,
-/// `receive DIR`, or `receive-full DIR` with a full directory, and prints a line per half second. It ends with its standard input.
+/// `receive DIR`, or `receive-full DIR` with a full directory, or through a relay with local multicast `serve GROUP FILE`, `relay GROUP SOURCE PARENT` and
+/// `receive-from GROUP SOURCE DIR`, without a source if that is `any`, and prints a line per half second. It ends with its standard input.
 pub(crate) fn play(role: &str) {
     let mut words: Vec<_> = role.split(' ').collect();
-    if words.len() == 5 {
+    if words.len() == 5 && words[0].starts_with("send") {
         words.push("elm");
     }
     let stop = Arc::new(AtomicBool::new(false));
@@ -31,7 +34,41 @@ pub(crate) fn play(role: &str) {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         flag.store(true, Ordering::Relaxed);
     });
+    let serving = |key: SessionKey| ServeOptions {
+        listen: if key.group.is_ipv4() { "0.0.0.0:5600" } else { "[::]:5600" }.parse().unwrap(),
+        allowed: Allowed { sessions: vec![key], prefixes: Vec::new() },
+        alternatives: Default::default(),
+        limits: Default::default(),
+        highest: None,
+    };
+    let mut group = GROUP;
+    let mut source: Option<IpAddr> = None;
+    let mut serve = None;
+    let file;
+    if let ["serve", to, path] = words[..] {
+        group = SocketAddr::new(to.parse().unwrap(), GROUP.port());
+        serve = Some(ServeUse { serve: serving(SessionKey { group, source: None }), only: true });
+        file = path.to_owned();
+        words = vec!["send", &file, "1000", "2", "3", "elm"];
+    }
     match words[..] {
+        ["relay", group, source, parent, local] => {
+            let group = SocketAddr::new(group.parse().unwrap(), GROUP.port());
+            let options = RelayOptions {
+                serve: serving(SessionKey { group, source: source.parse().ok() }),
+                parents: parent.parse().into_iter().collect(),
+                interface: None,
+                local: Some(local.to_owned()),
+            };
+            let outcome = relay(&options, &stop, &mut |event| match event {
+                RelayEvent::Progress(status) => println!("STATUS {status:?}"),
+                RelayEvent::Channel(change) if change.is_join => println!("JOINED {}", change.channel.0),
+                RelayEvent::Channel(change) => println!("LEFT {}", change.channel.0),
+                RelayEvent::Ready(at) => println!("READY {at}"),
+                RelayEvent::Notice(notice) => println!("NOTICE {notice}"),
+            });
+            println!("RELAYED {outcome:?}");
+        }
         [role @ ("send" | "send-parts"), file, base, factor, count, control] => {
             let has_parts = role == "send-parts";
             let base = Rate::from_kbps(base.parse().unwrap());
@@ -44,7 +81,7 @@ pub(crate) fn play(role: &str) {
                 _ => layers,
             };
             let options = SendOptions {
-                group: GROUP,
+                group,
                 interface: None,
                 feedback_port: 0,
                 protocol,
@@ -61,7 +98,8 @@ pub(crate) fn play(role: &str) {
                 longest_part: if has_parts { 1000 } else { PART_SYMBOLS },
                 tagged: TAGGED,
                 state: has_parts.then(|| PathBuf::from(format!("{file}.state"))),
-                serve: None,
+                serve,
+                relays: Vec::new(),
                 seed: None,
                 name: "lab".to_owned(),
                 is_announced: false,
@@ -74,7 +112,11 @@ pub(crate) fn play(role: &str) {
             });
             println!("SENT {outcome:?}");
         }
-        ["receive", into] | ["receive-full", into] => {
+        ["receive", into] | ["receive-full", into] | ["receive-from", _, _, into] => {
+            if let ["receive-from", to, from, _] = words[..] {
+                group = SocketAddr::new(to.parse().unwrap(), GROUP.port());
+                source = from.parse().ok();
+            }
             if words[0] == "receive-full" {
                 // In a mount namespace of our own, which `ip netns exec` made.
                 let mounted = std::process::Command::new("mount")
@@ -83,7 +125,7 @@ pub(crate) fn play(role: &str) {
                 assert!(mounted.unwrap().success());
             }
             let options = ReceiveOptions {
-                known: Known::Group(GROUP, None),
+                known: Known::Group(group, source),
                 interface: None,
                 into: PathBuf::from(into),
                 settings: ReceptionSettings { replace: true, mirror: false },

@@ -64,6 +64,7 @@ impl Lab {
         let prefix = format!("lc{}-{number}-", std::process::id());
         run("ip -V && tc -V")?;
         let mut names = vec![format!("{prefix}bridge"), format!("{prefix}source")];
+        names.push(format!("{prefix}origin"));
         names.extend((0..rates_mbps.len()).map(|place| format!("{prefix}{place}")));
         // The guard starts first, so that nothing exists without it.
         let remove = names.iter().map(|name| {
@@ -118,6 +119,21 @@ impl Lab {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Gives the namespace `origin` a link to that of the source alone, which forwards unicast packets between it and the receivers.
+    pub(crate) fn add_origin(&self) {
+        let (origin, source) = (format!("{}origin", self.prefix), format!("{}source", self.prefix));
+        run(&format!(
+            "ip -n {source} link add up1 type veth peer name up0 netns {origin} && \
+             ip -n {source} addr add 10.78.0.1/24 dev up1 && ip -n {source} link set up1 up && \
+             ip -n {origin} addr add 10.78.0.2/24 dev up0 && ip -n {origin} link set up0 up && \
+             ip -n {origin} route add default via 10.78.0.1 && \
+             ip -n {source} addr add fd78::1/64 dev up1 nodad && ip -n {source} addr add fd77::1/64 dev up0 nodad && \
+             ip -n {origin} addr add fd78::2/64 dev up0 nodad && ip -n {origin} route add default via fd78::1 && \
+             ip netns exec {source} sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1"
+        ))
+        .expect("a link");
     }
 
     /// Runs a command in a namespace.

@@ -44,6 +44,21 @@ pub(crate) fn receiver(lab: &Lab, temp: &TempDir, namespace: usize, name: &str) 
     Receiver { child, log, into }
 }
 
+/// The same of a group, from a source if that is an address.
+pub(crate) fn receiver_of(
+    lab: &Lab,
+    temp: &TempDir,
+    namespace: usize,
+    group: &str,
+    source: &str,
+) -> Receiver {
+    let (into, log) =
+        (temp.0.join(format!("into{namespace}")), temp.0.join(format!("receive{namespace}.log")));
+    fs::create_dir_all(&into).unwrap();
+    let role = format!("receive-from {group} {source} {}", into.display());
+    Receiver { child: lab.start(&namespace.to_string(), &role, &log), log, into }
+}
+
 /// What a receiver needed for the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finished {
@@ -55,7 +70,7 @@ pub(crate) struct Finished {
 
 impl Receiver {
     /// Waits until it has the file, and compares. `last_s` is the time over which its goodput is averaged.
-    fn finish(mut self, data: &[u8], until: Instant, last_s: usize) -> Finished {
+    pub(crate) fn finish(mut self, data: &[u8], until: Instant, last_s: usize) -> Finished {
         while self.child.try_wait().unwrap().is_none() {
             let log = || fs::read_to_string(&self.log).unwrap();
             assert!(Instant::now() < until, "not complete: {}", log());

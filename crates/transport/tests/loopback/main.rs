@@ -92,6 +92,7 @@ fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
         tagged: TAGGED,
         state: None,
         serve: None,
+        relays: Vec::new(),
         seed: Some(u64::from(number) + 1),
         name: format!("test {number}"),
         is_announced: false,

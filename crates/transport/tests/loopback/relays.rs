@@ -42,6 +42,7 @@ fn relaying(number: u8, parents: &[SocketAddr], others: &[SocketAddr]) -> Relayi
         serve: serving(number, listen, others),
         parents: parents.to_vec(),
         interface: Some("127.0.0.1".to_owned()),
+        local: None,
     };
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

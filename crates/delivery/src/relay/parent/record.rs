@@ -44,8 +44,8 @@ impl Default for Limits {
 /// A child.
 #[derive(Clone, Debug)]
 pub struct Child {
-    /// Where it is.
-    pub address: SocketAddr,
+    /// Where it is; none for the link on which a relay sends on by multicast.
+    pub address: Option<SocketAddr>,
     /// The place of its session.
     pub session: usize,
     /// The channels that it holds.

@@ -1,48 +1,42 @@
-//! The memberships of one tunnel: the router side of IGMPv3 (RFC 3376, section 6.4) and MLDv2 (RFC 3810, section 7.4) for a
-//! link with one host.
+//! The memberships of one host, in a tunnel or on a link: the router side of IGMPv3 (RFC 3376, section 6.4) and MLDv2 (RFC 3810,
+//! section 7.4) for a link with one host.
 //!
 //! With one host, each of whose reports arrives or is repeated, queries of one group are not needed: a source that is blocked
 //! ends at once. All sources but some are taken as all, which section 5.3.3.4 of RFC 7450 allows.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use layercast_core::units::Time;
 
-use crate::amt::report::{Record, RecordKind};
-use crate::amt::subscriptions::Subscription;
+use super::report::{Record, RecordKind};
+use super::subscriptions::Subscription;
 
-/// A change of a tunnel's subscriptions.
+/// A change of a host's subscriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     Added(Subscription),
     Removed(Subscription),
 }
 
-/// A tunnel.
-#[derive(Clone, Debug)]
-pub(super) struct Tunnel {
-    /// Where its packets go.
-    pub(super) to: SocketAddr,
-    /// Its subscriptions, and when each ends unless it is reported again.
+/// The subscriptions of a host.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memberships {
+    /// Each with the time when it ends unless it is reported again.
     held: BTreeMap<Subscription, Time>,
 }
 
-impl Tunnel {
-    pub(super) fn new(to: SocketAddr) -> Tunnel {
-        Tunnel { to, held: BTreeMap::new() }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
+impl Memberships {
+    pub(crate) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
 
-    pub(super) fn subscriptions(&self) -> impl Iterator<Item = Subscription> {
+    pub(crate) fn subscriptions(&self) -> impl Iterator<Item = Subscription> {
         self.held.keys().copied()
     }
 
     /// Applies a record; how many subscriptions did not fit.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         &mut self,
         record: &Record,
         expires: Time,
@@ -53,8 +47,8 @@ impl Tunnel {
         let all = Subscription { group, source: None };
         let of = |source: &IpAddr| Subscription { group, source: Some(*source) };
         let mut refused = 0;
-        let mut add = |tunnel: &mut Tunnel, subscription: Subscription, changes: &mut Vec<Change>| {
-            refused += u64::from(!tunnel.add(subscription, expires, most, changes));
+        let mut add = |host: &mut Memberships, subscription: Subscription, changes: &mut Vec<Change>| {
+            refused += u64::from(!host.add(subscription, expires, most, changes));
         };
         match record.kind {
             RecordKind::IsExclude | RecordKind::ToExclude => add(self, all, changes),
@@ -79,8 +73,21 @@ impl Tunnel {
         refused
     }
 
+    /// How many subscriptions there are.
+    pub(crate) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Has all subscriptions of a group end at a time, if they would end later.
+    pub(crate) fn shorten(&mut self, group: IpAddr, until: Time) {
+        self.held
+            .iter_mut()
+            .filter(|(subscription, _)| subscription.group == group)
+            .for_each(|(_, expires)| *expires = until.min(*expires));
+    }
+
     /// Ends what was not reported in time.
-    pub(super) fn expire(&mut self, now: Time) -> Vec<Change> {
+    pub(crate) fn expire(&mut self, now: Time) -> Vec<Change> {
         let mut changes = Vec::new();
         self.held.retain(|&subscription, &mut expires| {
             let is_held = expires > now;
@@ -93,7 +100,7 @@ impl Tunnel {
     }
 
     /// Ends everything.
-    pub(super) fn clear(&mut self) -> Vec<Change> {
+    pub(crate) fn clear(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.held).into_keys().map(Change::Removed).collect()
     }
 
