@@ -50,6 +50,7 @@ class RlcReceiver(Receiver):
         self.armed = False
         self.newest_point = 0
         self.losses = 0
+        self.arrived = self.missed = 0
 
     def on_start(self, now: int) -> None:
         self.set_level(0, "start")
@@ -63,6 +64,8 @@ class RlcReceiver(Receiver):
         if lost >= 2**14:
             return
         self.next[data.layer] = (data.seq + 1) % 2**16
+        self.arrived, self.missed = self.arrived + 1, self.missed + lost
+        self.estimate(loss=self.missed / (self.arrived + self.missed))
         if lost and now >= self.deaf_until:
             self.trace_loss(data.layer, data.seq % 2**16)
             self.on_loss(now, lost)

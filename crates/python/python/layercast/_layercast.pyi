@@ -99,7 +99,7 @@ class EndpointBase:
     """
     State that the host reads and the Python class changes.
     """
-    def __deepcopy__(self, /, memo: dict) -> Any:
+    def __deepcopy__(self, /, memo: "dict[int, Any]") -> "Any":
         """
         A twin in the same state, whose objects are copies.
         """
@@ -119,7 +119,7 @@ class EndpointBase:
         round-trip time in nanoseconds. What is not given stays as it is.
         """
     @property
-    def held(self, /) -> tuple:
+    def held(self, /) -> list[int]:
         """
         The channels that are held.
         """
@@ -128,7 +128,7 @@ class EndpointBase:
         Joins a channel that is not held.
         """
     @property
-    def layer_rates(self, /) -> tuple:
+    def layer_rates(self, /) -> list[float]:
         """
         The rate of each layer alone in bit/s, lowest first.
         """
@@ -147,7 +147,7 @@ class EndpointBase:
         The highest layer that is held with all below it; -1 for none.
         """
     @property
-    def level_rates(self, /) -> tuple:
+    def level_rates(self, /) -> list[float]:
         """
         The rate of each level in bit/s: that of its layers together.
         """
@@ -498,7 +498,7 @@ class Random:
         """
         Uniform in [0, 1).
         """
-    def shuffle(self, /, items: list) -> None:
+    def shuffle(self, /, items: "list[Any]") -> "None":
         """
         Puts the items of a list in random order.
         """

@@ -250,7 +250,7 @@ class Protocol:
         super().__init_subclass__(**rest)
         if name is not None:
             cls.name = name
-            _layercast.register(_Definition(cls))
+            cls.define()
 
     @classmethod
     def channels(cls, options: Any, layer_rates: Sequence[float], packet_size: int) -> int:
@@ -260,6 +260,11 @@ class Protocol:
     @classmethod
     def check(cls, options: Any, layer_rates: Sequence[float], packet_size: int) -> None:
         """Raises an exception if the protocol cannot carry these layers: its text is the scenario's error."""
+
+    @classmethod
+    def define(cls) -> None:
+        """Defines the protocol again, after `forget` or when one of its classes was changed."""
+        _layercast.register(_Definition(cls))
 
     @classmethod
     def forget(cls) -> None:

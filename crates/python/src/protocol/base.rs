@@ -12,7 +12,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Size, Time};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyType};
 
 use super::given::{Given, Packet, Role};
 use super::header::Header;
@@ -229,16 +229,16 @@ impl EndpointBase {
 
     /// The rate of each layer alone in bit/s, lowest first.
     #[getter]
-    fn layer_rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn layer_rates(&self) -> PyResult<Vec<f64>> {
         let table = &self.given()?.plan.layers;
-        PyTuple::new(py, table.layers().map(|layer| table.rate(layer).as_bps()).collect::<Vec<_>>())
+        Ok(table.layers().map(|layer| table.rate(layer).as_bps()).collect())
     }
 
     /// The rate of each level in bit/s: that of its layers together.
     #[getter]
-    fn level_rates<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn level_rates(&self) -> PyResult<Vec<f64>> {
         let table = &self.given()?.plan.layers;
-        PyTuple::new(py, table.layers().map(|layer| table.cumulative(layer).as_bps()).collect::<Vec<_>>())
+        Ok(table.layers().map(|layer| table.cumulative(layer).as_bps()).collect())
     }
 
     /// The highest layer that is held with all below it; -1 for none.
@@ -249,8 +249,8 @@ impl EndpointBase {
 
     /// The channels that are held.
     #[getter]
-    fn held<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.held)
+    fn held(&self) -> Vec<u16> {
+        self.held.iter().copied().collect()
     }
 
     /// Joins a channel that is not held.
@@ -405,6 +405,7 @@ impl EndpointBase {
     }
 
     /// A twin in the same state, whose objects are copies.
+    #[pyo3(signature = (memo: "dict[int, Any]") -> "Any")]
     fn __deepcopy__<'py>(
         slf: &Bound<'py, EndpointBase>,
         memo: &Bound<'py, PyDict>,

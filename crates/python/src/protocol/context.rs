@@ -54,7 +54,8 @@ impl Context {
     /// A run begins that an exception is to stop.
     pub(crate) fn begin(&self, stop: &Stop) {
         *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = stop.clone();
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let old = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(old);
         self.failed.store(false, Ordering::Relaxed);
     }
 
@@ -63,6 +64,7 @@ impl Context {
         self.failed.load(Ordering::Relaxed)
     }
 
+    /// Keeps the first exception, and wishes that the run stops.
     pub(super) fn fail(
         &self,
         protocol: &'static str,
@@ -71,8 +73,16 @@ impl Context {
         method: &'static str,
         error: PyErr,
     ) {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        failure.get_or_insert(Failure { protocol, role, at_ns, method, error });
+        let mut failure = Some(Failure { protocol, role, at_ns, method, error });
+        {
+            let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            if first.is_none() {
+                std::mem::swap(&mut *first, &mut failure);
+            }
+        }
+        // Outside of the lock: what frees an exception may wait for the interpreter, whose lock another endpoint that
+        // fails may hold.
+        drop(failure);
         self.failed.store(true, Ordering::Relaxed);
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).wish();
     }
@@ -84,10 +94,11 @@ impl Context {
     pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
         let taken = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Failure { protocol, role, at_ns, method, error }) = taken else { return Ok(()) };
+        // As a value, an exception has its traceback in every version of Python.
+        let cause = error.into_value(py).into_bound(py);
         let made = || -> PyResult<PyErr> {
             let traceback = py.import("traceback")?;
-            let lines: Vec<String> =
-                traceback.call_method1("format_exception", (error.value(py),))?.extract()?;
+            let lines: Vec<String> = traceback.call_method1("format_exception", (&cause,))?.extract()?;
             let seconds = at_ns as f64 / 1e9;
             let text = format!(
                 "the {} of `{protocol}` raised an exception in `{method}` at {seconds:.6} s\n{}",
@@ -98,7 +109,7 @@ impl Context {
             Ok(PyErr::from_value(class.call1((text,))?))
         };
         let raised = made().unwrap_or_else(|other| other);
-        raised.set_cause(py, Some(error));
+        raised.set_cause(py, Some(PyErr::from_value(cause.into_any())));
         Err(raised)
     }
 }

@@ -142,10 +142,16 @@ impl Endpoint for PythonEndpoint {
     type Header = Header;
 
     fn handle(&mut self, now: Time, input: Input<Header>) {
+        if self.context.has_failed() {
+            // A deadline that stays would be due for ever.
+            self.deadline = None;
+            self.actions.clear();
+            return;
+        }
         let is_foreign =
             matches!(input, Input::Packet(packet) if packet.header.protocol != self.registered.id);
         let is_late = self.ended && input != Input::Stop;
-        if self.object.is_none() || is_foreign || is_late || self.context.has_failed() {
+        if self.object.is_none() || is_foreign || is_late {
             return;
         }
         let given = Python::attach(|py| self.give(py, now, input));

@@ -180,7 +180,7 @@ impl HeaderClass {
                 FieldType::Number => (whole.cast_signed() as f64 / 4.0).to_bits(),
                 FieldType::Flag => any >> 63,
             };
-            if field.optional && bits() % 4 == 0 {
+            if field.optional && bits().is_multiple_of(4) {
                 header.absent |= 1 << index;
             }
         }

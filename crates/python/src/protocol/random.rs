@@ -84,6 +84,7 @@ impl Random {
     }
 
     /// Puts the items of a list in random order.
+    #[pyo3(signature = (items: "list[Any]") -> "None")]
     fn shuffle(&mut self, items: &Bound<'_, PyList>) -> PyResult<()> {
         for last in (1..items.len()).rev() {
             let other = self.below(last as u64 + 1) as usize;

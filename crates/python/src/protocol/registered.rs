@@ -93,6 +93,9 @@ fn gauges(passed: Vec<(String, String, bool)>) -> &'static [GaugeSpec] {
     Box::leak(specs.into_boxed_slice())
 }
 
+/// A header's class and its fields: name, type, and whether None is allowed.
+type PassedHeader<'py> = (Bound<'py, PyType>, Vec<(String, String, bool)>);
+
 /// What a definition consists of; `layercast.protocol` fills it in.
 #[derive(FromPyObject)]
 pub(crate) struct Definition<'py> {
@@ -109,7 +112,7 @@ pub(crate) struct Definition<'py> {
     protocol: Bound<'py, PyType>,
     options_class: Bound<'py, PyType>,
     options: Vec<Passed<'py>>,
-    headers: Vec<(Bound<'py, PyType>, Vec<(String, String, bool)>)>,
+    headers: Vec<PassedHeader<'py>>,
     source: Bound<'py, PyType>,
     receiver: Bound<'py, PyType>,
     source_gauges: Vec<(String, String, bool)>,
