@@ -1,7 +1,8 @@
 """Runs the notebooks of docs/notebooks, each in a fresh kernel, and keeps them with their outputs.
 
-`python tools/notebooks.py OUT [NAME...]` writes `OUT/NAME.ipynb`; all notebooks without names. A cell that raises, an
-assertion among them, or that writes to standard error fails the run.
+`python tools/notebooks.py OUT [--long] [NAME...]` writes `OUT/NAME.ipynb`; all notebooks without names, and with
+`--long` those that take minutes. A cell that raises, an assertion among them, or that writes to standard error fails
+the run.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from traitlets.config import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "notebooks"
+
+#: Notebooks that take minutes.
+LONG = [ROOT / "examples" / "python" / "learned.py"]
 
 #: How long a cell may take, in seconds.
 CELL_S = 600
@@ -49,17 +53,18 @@ def run(source: Path, out: Path) -> str:
         wrong = complaints(notebook)
     except CellExecutionError as error:
         wrong = str(error)
-    nbformat.write(notebook, out / f"{source.stem}.ipynb")
+    nbformat.write(notebook, out / f"{source.stem}.ipynb")  # type: ignore[no-untyped-call]
     return wrong
 
 
 def main(arguments: list[str]) -> int:
     """Runs all notebooks, and says what fails."""
-    out, names = Path(arguments[0]), arguments[1:]
+    out, names = Path(arguments[0]), [name for name in arguments[1:] if name != "--long"]
     out.mkdir(parents=True, exist_ok=True)
     # A bar would be an output that differs each time.
     os.environ["TQDM_DISABLE"] = "1"
-    sources = [FOLDER / f"{name}.py" for name in names] or sorted(FOLDER.glob("*.py"))
+    sources = [*sorted(FOLDER.glob("*.py")), *(LONG if "--long" in arguments else [])]
+    sources = [source for source in sources if not names or source.stem in names]
     failed = 0
     for source in sources:
         begun = time.monotonic()

@@ -57,8 +57,7 @@ for axes, factor in zip(panels, FACTORS, strict=True):
     other = axes.twinx()
     other.plot(lost.index, lost, "o", color="#D55E00", fillstyle="none")
     other.set(ylim=(0, 300), ylabel="Packets lost")
-panels[-1].set_xlabel("Time (s)");
-
+panels[-1].set_xlabel("Time (s)")
 # %% [markdown]
 # ## The numbers
 #
@@ -111,7 +110,9 @@ lost = ours[2.0]["lost in 50 s"] / ours[1.3]["lost in 50 s"]
 assert 1.5 < frequency.mean() < 3
 assert lost.mean() - 2 * lost.sem() > 1 and lost.max() < 2.5
 
-pd.DataFrame({"intervals with loss": frequency, "packets lost in 50 s": lost}).agg(["mean", "sem", "min", "max"]).round(2)
+pd.DataFrame({"intervals with loss": frequency, "packets lost in 50 s": lost}).agg(["mean", "sem", "min", "max"]).round(
+    2
+)
 
 # %% [markdown]
 # Readings that come nearer to the paper's sizes and ratio, such as joins that take a one-way delay, are in [the

@@ -37,8 +37,7 @@ axes = result.plot.throughput(node="R1", smooth_s=10)
 
 # %%
 axes = result.plot.throughput(["tcp@R1", "elm@R1"], replication=1, smooth_s=2)
-axes.set_xlim(30, 120);
-
+axes.set_xlim(30, 120)
 # %% [markdown]
 # ## Levels
 #

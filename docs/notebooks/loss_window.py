@@ -25,8 +25,8 @@ from matplotlib import pyplot
 next(option for option in layercast.options("elm") if option.name == "window")
 
 # %% [markdown]
-# One ELM receiver and four TCP share 10 Mbit/s at 60 ms (`compare/beside-tcp`). Layers grow by 1.3, so that a fair level
-# is near any fair rate. Three networks: a drop-tail queue of one bandwidth-delay product; RED; and a link of 100 Mbit/s
+# One ELM receiver and four TCP share 10 Mbit/s at 60 ms (`compare/beside-tcp`). Layers grow by 1.3, so that a fair
+# level is near any fair rate. Three networks: a drop-tail queue of one bandwidth-delay product; RED; and a link of 100 Mbit/s
 # that is never full and loses 1 % of all packets at random.
 
 # %%
@@ -46,7 +46,7 @@ sweeps = {
 # %%
 axes = sweeps["drop-tail"].plot.sweep_map("throughput_kbps", "session@R")
 axes.set_xscale("log")
-axes.set_title("ELM next to four TCP, drop-tail queue, against its window in packets", fontsize="medium", loc="left");
+axes.set_title("ELM next to four TCP, drop-tail queue, against its window in packets", fontsize="medium", loc="left")
 
 # %% [markdown]
 # ## Share of TCP's throughput
@@ -76,8 +76,7 @@ for name, values in share.items():
 axes.axhline(1, color="grey", linewidth=0.8)
 axes.set(xscale="log", xlabel="window (packets)", ylabel="ELM over TCP", ylim=(0, 1.1))
 axes.spines[["top", "right"]].set_visible(False)
-axes.legend(frameon=False);
-
+axes.legend(frameon=False)
 # %% [markdown]
 # ## What follows
 #
@@ -101,9 +100,7 @@ for name in ("RED", "random loss"):
     assert abs(gain[name].mean() - 1) < 0.1, name
 
 # Why: at the drop-tail queue ELM loses a larger share of its packets than TCP, with RED and at random about the same.
-losses = {
-    name: sweep.flows.to_pandas().groupby("protocol").loss_rate.mean() for name, sweep in sweeps.items()
-}
+losses = {name: sweep.flows.to_pandas().groupby("protocol").loss_rate.mean() for name, sweep in sweeps.items()}
 lost = pd.DataFrame(losses).T
 assert lost.loc["drop-tail", "elm"] > 2 * lost.loc["drop-tail", "tcp-sack"]
 assert (lost.loc[["RED", "random loss"], "elm"] / lost.loc[["RED", "random loss"], "tcp-sack"]).between(0.8, 1.25).all()

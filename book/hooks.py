@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from nbconvert import MarkdownExporter
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 
 #: Pages that stand outside of docs/.
 OUTSIDE = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+
+#: Where notebooks are, each a page.
+NOTEBOOKS = [*sorted(ROOT.glob("docs/notebooks/*.py")), ROOT / "examples/python/learned.py"]
 
 #: Modules of the Python package with a page, and what its objects are for.
 MODULES = {
@@ -46,7 +48,9 @@ LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 @cache
 def tracked() -> frozenset[str]:
     """The files of the project."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return frozenset(listed.stdout.split("\n"))
 
 
@@ -56,8 +60,8 @@ def uri_of(path: str) -> str:
         return OUTSIDE[path]
     if path == "docs/decisions":
         return "decisions/index.md"
-    if path.startswith("docs/notebooks/") and path.endswith(".py"):
-        return path.removeprefix("docs/").removesuffix(".py") + ".md"
+    if ROOT / path in NOTEBOOKS:
+        return f"notebooks/{Path(path).stem}.md"
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     return f"tree/{path}.md" if not path.endswith(".md") else f"tree/{path}"
@@ -95,7 +99,8 @@ def linked(text: str, path: str) -> set[str]:
     named = {os.path.normpath(os.path.join(os.path.dirname(path), target)) for target in targets}
     known = tracked()
     folders = {name for name in named if any(file.startswith(f"{name}/") for file in known)}
-    return {name for name in named if not name.startswith("docs/") and name not in OUTSIDE and (name in known or name in folders)}
+    is_shown = {name for name in named if ROOT / name in NOTEBOOKS or name in OUTSIDE or name.startswith("docs/")}
+    return {name for name in named - is_shown if name in known or name in folders}
 
 
 def shown(path: str) -> tuple[str, set[str]]:
@@ -106,8 +111,10 @@ def shown(path: str) -> tuple[str, set[str]]:
             return text, linked(text, path)
         fence = "`" * 4
         return f"# {path}\n\n{fence}{LANGUAGES.get(path.rpartition('.')[2], 'text')}\n{text}\n{fence}\n", set()
-    inner = sorted({f"{path}/{file.removeprefix(f'{path}/').split('/')[0]}" for file in tracked() if file.startswith(f"{path}/")})
-    rows = [f"- [{os.path.basename(name)}]({os.path.basename(name)})" for name in inner]
+    inner = sorted(
+        {f"{path}/{file.removeprefix(f'{path}/').split('/')[0]}" for file in tracked() if file.startswith(f"{path}/")}
+    )
+    rows = [f"- [{os.path.basename(name)}]({os.path.relpath(name, os.path.dirname(path) or '.')})" for name in inner]
     return f"# {path}\n\n" + "\n".join(rows) + "\n", set(inner)
 
 
@@ -123,10 +130,10 @@ def crates() -> str:
     """The page that leads to the reference of the crates."""
     rows = []
     for manifest in sorted(ROOT.glob("crates/*/Cargo.toml")):
-        package = tomllib.loads(manifest.read_text())["package"]
-        page = f"rust/{package['name'].replace('-', '_')}/index.html"
+        name, description = re.findall(r'^(?:name|description) = "(.+)"$', manifest.read_text(), re.MULTILINE)[:2]
+        page = f"rust/{name.replace('-', '_')}/index.html"
         if (TARGET / "doc" / page.removeprefix("rust/")).exists():
-            rows.append(f"- [{package['name']}]({page}): {package['description']}")
+            rows.append(f"- [{name}]({page}): {description}")
     return "# Rust crates\n\nThe reference that rustdoc writes.\n\n" + "\n".join(rows) + "\n"
 
 
@@ -146,9 +153,9 @@ def notebook_page(stored: Path) -> tuple[str, dict[str, bytes]]:
         if cell.cell_type == "markdown" and (found := re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)):
             heading = found[-1]
         alternatives += [heading for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
-    text, resources = MarkdownExporter(template_file=str(Path(__file__).with_name("notebook.md.j2"))).from_notebook_node(
-        notebook, resources={"unique_key": stored.stem, "output_files_dir": f"{stored.stem}_files"}
-    )
+    text, resources = MarkdownExporter(
+        template_file=str(Path(__file__).with_name("notebook.md.j2"))
+    ).from_notebook_node(notebook, resources={"unique_key": stored.stem, "output_files_dir": f"{stored.stem}_files"})
     titles = iter(alternatives)
     text = re.sub(r"!\[png\]", lambda _: f"![Plot: {next(titles)}]", text)
     # Pandas names a class and a border, which the site's tables do without.
@@ -178,8 +185,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             text, more = shown(path)
             waiting |= more
             add(uri_of(path), text)
-    for source in sorted((ROOT / "docs/notebooks").glob("*.py")):
-        files.remove(files.src_uris[f"notebooks/{source.name}"])
+    for source in NOTEBOOKS:
+        if raw := files.src_uris.get(f"notebooks/{source.name}"):
+            files.remove(raw)
         text, plots = notebook_page(TARGET / "notebooks" / f"{source.stem}.ipynb")
         add(f"notebooks/{source.stem}.md", text)
         for name, content in plots.items():
@@ -203,5 +211,3 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     if uri.startswith(("api/", "notebooks/", "rust.md", "decisions/index.md")):
         return markdown
     return relinked(markdown, place_of(uri), uri)
-
-
