@@ -150,6 +150,11 @@ def notebook_page(stored: Path) -> tuple[str, dict[str, bytes]]:
     heading = ""
     alternatives = []
     for cell in notebook.cells:
+        outputs = cell.get("outputs", [])
+        if any("image/png" in output.get("data", {}) for output in outputs):
+            # What the last line of a plot returns is of no interest.
+            cell.outputs = [output for output in outputs if list(output.get("data", {})) != ["text/plain"]]
+    for cell in notebook.cells:
         if cell.cell_type == "markdown" and (found := re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)):
             heading = found[-1]
         alternatives += [heading for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]

@@ -80,8 +80,8 @@ print(textwrap.fill(result.verdict["text"], 100))
 # %% [markdown]
 # ## When the image is complete
 #
-# With one rate for all (TFMCC) the slowest building decides for all. With layers each building has a time of its own,
-# and the median over buildings is lower than the last one's time.
+# With one rate for all (TFMCC) the slowest building decides for all: median and last are the same. With layers each
+# building has a time of its own. RLC adds layers slowly, and one building is not complete at the end of the run.
 
 # %%
 rows = {row["protocol"]: row for row in result.summary["protocols"]}
@@ -98,16 +98,16 @@ completion = pd.DataFrame(
 completion.round(1)
 
 # %%
-# Layers: the median building is done well before the last. One rate: all at about the same time.
+# Times within a twentieth are the same; layers put at least a fifth between them.
 spread = completion["last, s"] / completion["median, s"]
-assert spread["tide"] > 1.5
-assert spread["tfmcc"] < 1.1
+assert spread["tfmcc"] < 1.05
+assert (spread[["tide", "elm", "flid-dl"]] > 1.2).all()
+assert completion["complete"]["rlc"] < 4 and (completion["complete"].drop("rlc") == 4).all()
 
 # %% [markdown]
 # ## What others lose
 #
-# The cost to the downloads, against the same network without multicast: their rates are compared replication by
-# replication, building by building.
+# The cost to the downloads in per cent of their rate in the same network without multicast, building by building.
 
 # %%
 flows = result.flows.to_pandas()
@@ -115,3 +115,13 @@ downloads = flows[flows.flow.str.startswith("download")]
 rates = downloads.groupby(["contender", "node"]).throughput_kbps.mean().unstack("contender")
 change = (rates.div(rates["without multicast"], axis=0) - 1).drop(columns="without multicast") * 100
 change.loc[list(BUILDINGS)].round(1)
+
+# %% [markdown]
+# Downloads lose most at the slowest link, where the image is the largest part of what the link carries in two minutes.
+# The sooner a building has the image, the sooner its downloads have the link for themselves: over the whole window they
+# lose least next to the protocol that is done first.
+
+# %%
+assert (change.idxmin() == "FARM").all()
+assert change.mean().idxmax() == completion["median, s"].idxmin() == "tide"
+assert result.verdict["best"] == ["tide"]

@@ -35,8 +35,8 @@ runs[1.3]
 # %% [markdown]
 # ## The figure
 #
-# The paper shows one run; this is the first of 15. A probe of the bottleneck counts its drops each 250 ms, the bins of
-# the throughput.
+# The paper shows one run; this is the first of 15: throughput (line) and lost packets (circles). A probe of the
+# bottleneck counts its drops each 250 ms, the bins of the throughput.
 
 
 # %%
@@ -110,9 +110,8 @@ lost = ours[2.0]["lost in 50 s"] / ours[1.3]["lost in 50 s"]
 assert 1.5 < frequency.mean() < 3
 assert lost.mean() - 2 * lost.sem() > 1 and lost.max() < 2.5
 
-pd.DataFrame({"intervals with loss": frequency, "packets lost in 50 s": lost}).agg(["mean", "sem", "min", "max"]).round(
-    2
-)
+ratios = pd.DataFrame({"intervals with loss": frequency, "packets lost in 50 s": lost})
+ratios.agg(["mean", "sem", "min", "max"]).round(2)
 
 # %% [markdown]
 # Readings that come nearer to the paper's sizes and ratio, such as joins that take a one-way delay, are in [the

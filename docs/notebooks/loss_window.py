@@ -26,15 +26,19 @@ next(option for option in layercast.options("elm") if option.name == "window")
 
 # %% [markdown]
 # One ELM receiver and four TCP share 10 Mbit/s at 60 ms (`compare/beside-tcp`). Layers grow by 1.3, so that a fair
-# level is near any fair rate. Three networks: a drop-tail queue of one bandwidth-delay product; RED; and a link of 100 Mbit/s
-# that is never full and loses 1 % of all packets at random.
+# level is near any fair rate. Three networks: a drop-tail queue of one bandwidth-delay product; RED; and a link of 100
+# Mbit/s that is never full and loses 1 % of all packets at random.
 
 # %%
 RED = {"kind": "red", "limit": "150 packets", "min_threshold": 15, "max_threshold": 75, "gentle": True}
 NETWORKS = {
     "drop-tail": {},
     "RED": {"link.A-B.queue": RED},
-    "random loss": {"link.A-B.rate": "100 Mbit/s", "link.B-R.loss": 0.01, "defaults.link.queue.limit": "1000 packets"},
+    "random loss": {
+        "link.A-B.rate": "100 Mbit/s",
+        "link.B-R.loss": 0.01,
+        "defaults.link.queue.limit": "1000 packets",
+    },
 }
 WINDOWS = [1, 3, 10, 20, 50]
 
@@ -46,6 +50,7 @@ sweeps = {
 # %%
 axes = sweeps["drop-tail"].plot.sweep_map("throughput_kbps", "session@R")
 axes.set_xscale("log")
+axes.set_xticks(WINDOWS, WINDOWS)
 axes.set_title("ELM next to four TCP, drop-tail queue, against its window in packets", fontsize="medium", loc="left")
 
 # %% [markdown]
@@ -75,6 +80,7 @@ for name, values in share.items():
     axes.errorbar(values.columns, values.mean(), yerr=2 * values.sem(), label=name, marker="o", markersize=4, capsize=3)
 axes.axhline(1, color="grey", linewidth=0.8)
 axes.set(xscale="log", xlabel="window (packets)", ylabel="ELM over TCP", ylim=(0, 1.1))
+axes.set_xticks(WINDOWS, WINDOWS)
 axes.spines[["top", "right"]].set_visible(False)
 axes.legend(frameon=False)
 # %% [markdown]
