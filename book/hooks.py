@@ -1,4 +1,4 @@
-"""What the site has beside the pages of docs/: the pages of the root, files that pages link to, notebooks, the API.
+"""What the site has that docs/ does not: the pages of the root, files that pages link to, notebooks, the API.
 
 Links of pages are those of the tree. What they name outside of docs/ gets a page below `tree/`: the text of a file, or
 the list of a folder.
