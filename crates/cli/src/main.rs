@@ -66,6 +66,8 @@ mod relay_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod relay_status;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod relay_tree;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod relaying;
 mod relaying_arguments;
 mod run;

@@ -142,6 +142,12 @@ impl Page {
         let _ = writeln!(self.0, "layercast_{name} {value}");
     }
 
+    /// Adds a counter of seconds.
+    pub(crate) fn counter_s(&mut self, name: &str, help: &str, seconds: f64) {
+        self.head(name, help, "counter");
+        let _ = writeln!(self.0, "layercast_{name} {seconds}");
+    }
+
     /// Adds counters that differ in a label.
     pub(crate) fn counters<'a>(
         &mut self,

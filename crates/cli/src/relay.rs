@@ -14,7 +14,7 @@ use crate::finding;
 use crate::metrics::{self, Served};
 use crate::output::{complain, print};
 use crate::relay_arguments::{Relay, RelayCommand};
-use crate::relay_status;
+use crate::{relay_status, relay_tree};
 use crate::relaying_arguments::addresses;
 use crate::transfer::{line, stop_flag};
 use crate::transport_failure::failure;
@@ -23,7 +23,7 @@ use crate::view::rounded;
 /// Relays sessions until it is interrupted, or shows what a relay does.
 pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     if let Some(RelayCommand::Status(status)) = &arguments.command {
-        return relay_status::show(status);
+        return relay_tree::show(status);
     }
     let options = options(arguments)?;
     let stop = stop_flag()?;

@@ -62,17 +62,17 @@ pub(crate) struct Relay {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RelayCommand {
-    /// Show what a relay does
+    /// Show what relays do, as a tree
     Status(RelayStatus),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RelayStatus {
-    /// That of `layercast relay --metrics`
-    #[arg(value_name = "ADDRESS:PORT")]
-    pub(crate) at: SocketAddr,
+    /// Those of `layercast relay --metrics`, of relays above and below each other or not
+    #[arg(value_name = "ADDRESS:PORT", required = true)]
+    pub(crate) at: Vec<SocketAddr>,
 
-    /// Print it as JSON
+    /// Print JSON, a line for each relay
     #[arg(long)]
     pub(crate) json: bool,
 }

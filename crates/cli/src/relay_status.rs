@@ -1,24 +1,9 @@
-//! What a relay does: as measures, as JSON, and as a tree.
+//! What a relay does: as measures and as JSON.
 
-use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
-
-use anyhow::Context as _;
 use layercast_transport::relay::RelayStatus as Status;
 use serde_json::{Value, json};
 
-use crate::commands::Failure;
 use crate::metrics::Page;
-use crate::output::print;
-use crate::relay_arguments::RelayStatus;
-use crate::view::rounded;
-
-/// How long the relay may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest answer.
-const LONGEST: u64 = 16 << 20;
 
 /// The measures for Prometheus.
 pub(crate) fn page(status: &Status) -> Page {
@@ -28,6 +13,7 @@ pub(crate) fn page(status: &Status) -> Page {
     page.gauge("relay_sessions", "Sessions that some child wants.", Some(status.sessions.len() as f64));
     page.gauge("relay_rate_bps", "Bits per second to children.", Some(status.rate.as_bps()));
     page.gauge("relay_depth", "Relays up to the source or to multicast.", Some(f64::from(status.depth)));
+    page.counter_s("relay_cpu_seconds_total", "Processor time of the relay.", status.cpu_s);
     for (name, help, value) in [
         ("relay_packets_total", "Packets to children, each counted for itself.", status.packets),
         ("relay_bytes_total", "Their bytes, without headers of UDP and IP.", status.bytes),
@@ -67,6 +53,7 @@ pub(crate) fn json(status: &Status) -> Value {
             "channels": session.channels,
             "parent": session.parent.map(|parent| json!({
                 "address": parent.parent.to_string(),
+                "from_port": session.parent_port,
                 "rtt_s": parent.rtt.map(|rtt| rtt.as_secs_f64()),
                 "received": parent.received,
                 "dropped": parent.dropped,
@@ -88,6 +75,7 @@ pub(crate) fn json(status: &Status) -> Value {
     json!({
         "listen": status.listen.map(|listen| listen.to_string()),
         "depth": status.depth,
+        "cpu_s": status.cpu_s,
         "rate_bps": status.rate.as_bps(),
         "packets": status.packets,
         "bytes": status.bytes,
@@ -99,65 +87,4 @@ pub(crate) fn json(status: &Status) -> Value {
         "sessions": sessions.collect::<Vec<_>>(),
         "children": children.collect::<Vec<_>>(),
     })
-}
-
-/// Asks a relay what it does, and prints it.
-pub(crate) fn show(arguments: &RelayStatus) -> Result<(), Failure> {
-    let text =
-        ask(arguments.at).with_context(|| format!("there is no relay with --metrics at {}", arguments.at))?;
-    if arguments.json {
-        return Ok(print(&format!("{text}\n"))?);
-    }
-    let status: Value = serde_json::from_str(&text).context("the answer is none of a relay")?;
-    Ok(print(&tree(&status))?)
-}
-
-fn ask(at: SocketAddr) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&at, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.write_all(b"GET /status HTTP/1.0\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.take(LONGEST).read_to_string(&mut answer)?;
-    let (head, body) = answer.split_once("\r\n\r\n").context("it does not answer as a relay does")?;
-    anyhow::ensure!(head.contains(" 200 "), "it does not answer as a relay does");
-    Ok(body.trim_end().to_owned())
-}
-
-/// The relay with what is above and below it.
-fn tree(status: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    let mut out = format!(
-        "relay {}: {} to children, {} packets dropped, {} refused\n",
-        text(&status["listen"]),
-        rounded(status["rate_bps"].as_f64().unwrap_or(0.0)),
-        number(&status["dropped"]),
-        number(&status["refused"]),
-    );
-    let none = Vec::new();
-    let sessions = status["sessions"].as_array().unwrap_or(&none);
-    let children = status["children"].as_array().unwrap_or(&none);
-    for session in sessions {
-        let above = match &session["parent"] {
-            Value::Null => "multicast".to_owned(),
-            parent => {
-                let rtt = parent["rtt_s"].as_f64().map_or(String::new(), |s| format!(", {:.0} ms", s * 1e3));
-                format!("{}{rtt}, {} dropped there", text(&parent["address"]), number(&parent["dropped"]))
-            }
-        };
-        let _ = writeln!(out, "  {} from {above}", text(&session["group"]));
-        for child in children.iter().filter(|child| child["session"] == session["session"]) {
-            let _ = writeln!(
-                out,
-                "    {}: {} channels, {} packets, {} dropped, {} missing, {:.0} s",
-                text(&child["address"]),
-                number(&child["channels"]),
-                number(&child["packets"]),
-                number(&child["dropped"]),
-                number(&child["missing"]),
-                child["for_s"].as_f64().unwrap_or(0.0),
-            );
-        }
-    }
-    out
 }

@@ -3,6 +3,7 @@
 //! `cargo run --package layercast-fuzz --example seeds`
 
 use std::collections::BTreeSet;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -13,12 +14,19 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
+use layercast_delivery::amt::Reporting;
+use layercast_delivery::amt::data::Inner;
+use layercast_delivery::amt::message::Message as Amt;
+use layercast_delivery::amt::report::{self, Record, RecordKind};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{Coding, Content, Entry, Instance, compressed, table_fti};
 use layercast_delivery::package::{Head, Member};
 use layercast_delivery::packet::{
     Completion, Demand, Fdt, MAX_HEADER, PayloadId, Poll, ReceptionReport, Repr,
 };
+use layercast_delivery::relay::channels::ChannelSet;
+use layercast_delivery::relay::message::{Alternatives, DATA_HEAD_MAX, Data, MESSAGE_MAX, Message, Reason};
+use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_delivery::security::protection::{AUTH_BYTES, Outgoing};
@@ -282,6 +290,59 @@ impl Corpus {
         Ok(())
     }
 
+    /// Datagrams of relays and of AMT, each after its length.
+    fn relays(&self) -> io::Result<()> {
+        let address = |number| SocketAddr::from(([192, 0, 2, number], 5600));
+        let session = SessionKey { group: SocketAddr::from(([239, 1, 2, 0], 5500)), source: None };
+        let mut held = ChannelSet::default();
+        held.insert(Channel(3));
+        let messages = [
+            ("hello", Message::Hello { nonce: 5, session, cookie: None, previous: None }),
+            ("open", Message::Hello { nonce: 5, session, cookie: Some([6; 16]), previous: Some(7) }),
+            ("challenge", Message::Challenge { nonce: 5, cookie: [6; 16] }),
+            ("welcome", Message::Welcome { nonce: 5, child: 7, handle: 8, keep_alive_ms: 300 }),
+            ("refusal", Message::Refusal { nonce: 5, reason: Reason::Full, alternatives: Alternatives::new([address(1)]) }),
+            ("membership", Message::Membership { child: 7, number: 1, held }),
+            ("ack", Message::Ack { child: 7, number: 1 }),
+            ("keep-alive", Message::KeepAlive { child: 7, time: 9, received: 10 }),
+            ("alive", Message::Alive { child: 7, time: 9, dropped: 1, depth: 2 }),
+            ("goodbye", Message::Goodbye { child: 7 }),
+            ("feedback", Message::Feedback { child: 7, to: address(2), message: b"a report" }),
+            ("unknown", Message::Unknown { child: 7 }),
+        ];
+        let mut all = Vec::new();
+        let mut add = |target: &str, name: &str, bytes: &[u8]| {
+            let datagram = [&[bytes.len() as u8], bytes].concat();
+            all.extend_from_slice(&datagram);
+            self.write(target, name, &datagram)
+        };
+        for (name, message) in messages {
+            let mut room = [0; MESSAGE_MAX];
+            let length = message.write(&mut room);
+            add("relay", name, &room[..length])?;
+        }
+        let mut room = [0; DATA_HEAD_MAX];
+        for (name, source) in [("data-4", [192, 0, 2, 9].into()), ("data-6", Ipv6Addr::LOCALHOST.into())] {
+            let length = Data { hops: 1, channel: Channel(0), handle: 8, source }.write(&mut room);
+            add("relay", name, &[&room[..length], b"packet"].concat())?;
+        }
+        let records = [Record { kind: RecordKind::ToExclude, group: session.group.ip(), sources: Vec::new() }];
+        let report = report::write(Reporting::Igmp, &records).concat();
+        let inner = Inner { from: address(9), group: session.group, ecn: Ecn::Capable, payload: b"packet" };
+        let amt = [
+            ("discovery", Amt::RelayDiscovery { nonce: 1 }),
+            ("advertisement", Amt::RelayAdvertisement { nonce: 1, relay: address(1).ip() }),
+            ("request", Amt::Request { reporting: Reporting::Igmp, nonce: 1 }),
+            ("update", Amt::MembershipUpdate { mac: [1; 6], nonce: 1, report: &report }),
+            ("data", Amt::MulticastData(&inner.to_bytes())),
+            ("teardown", Amt::Teardown { mac: [1; 6], nonce: 1, gateway: address(2).into() }),
+        ];
+        for (name, message) in amt {
+            add("amt", name, &message.to_bytes())?;
+        }
+        self.write("relay", "all", &all)
+    }
+
     /// Heads of packages, after what the table says of them.
     fn packages(&self) -> io::Result<()> {
         let member = |number: u64| Member {
@@ -343,6 +404,7 @@ fn main() -> io::Result<()> {
     corpus.protected()?;
     corpus.signed()?;
     corpus.packages()?;
+    corpus.relays()?;
     if let Some(receiver) = core::num::NonZeroU64::new(9) {
         corpus.write("report", "completion", &Completion { tsi: 7, toi: 1, receiver }.to_bytes())?;
         let reception = ReceptionReport {

@@ -6,11 +6,13 @@
 
 mod announcements;
 mod packets;
+mod relays;
 mod security;
 mod texts;
 
 pub use announcements::{announcement, session_url};
 pub use packets::{amca, lct, object_table, package, report, with_checksum};
+pub use relays::{amt, relay};
 pub use security::{PROTECTED_TSI, protection, schemes, signed};
 pub use texts::{SWEPT, scenario, session, sweep_axis};
 
@@ -18,7 +20,7 @@ pub use texts::{SWEPT, scenario, session, sweep_axis};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets. Each has a file in `fuzz/fuzz_targets` and a folder in `fuzz/corpus`.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 14] = [
     ("lct", lct),
     ("report", report),
     ("object_table", object_table),
@@ -31,4 +33,6 @@ pub const TARGETS: [Target; 12] = [
     ("signed", signed),
     ("announcement", announcement),
     ("session_url", session_url),
+    ("relay", relay),
+    ("amt", amt),
 ];

@@ -101,14 +101,20 @@ impl Cables {
     }
 
     fn plug(&self, end: &str, address: usize, link: Option<Cable>) -> Result<()> {
-        let (bridge, namespace, port) = (self.name("bridge"), self.name(end), format!("p{end}"));
+        let (bridge, namespace) = (self.name("bridge"), self.name(end));
+        let shaped = link.and_then(|link| Some((link.mbps?, link.queue_ms)));
+        let (master, port) =
+            (if shaped.is_some() { format!("l{end}") } else { "br0".to_owned() }, format!("p{end}"));
+        if shaped.is_some() {
+            self.cut_runs(end)?;
+        }
         run(&format!(
             "ip -n {bridge} link add {port} type veth peer name up0 netns {namespace} && \
-             ip -n {bridge} link set {port} master br0 up && \
+             ip -n {bridge} link set {port} master {master} up && \
              ip -n {namespace} addr add 10.78.0.{address}/24 dev up0 && ip -n {namespace} link set up0 up && \
              ip -n {namespace} route add 224.0.0.0/4 dev up0"
         ))?;
-        let Some(Cable { mbps: Some(mbps), queue_ms }) = link else { return Ok(()) };
+        let Some((mbps, queue_ms)) = shaped else { return Ok(()) };
         // A bucket of 2 ms, as timers are not more exact, and of some packets at least.
         let burst = (mbps * 250.0).max(5_000.0);
         run(&format!(
@@ -116,13 +122,18 @@ impl Cables {
         ))
     }
 
-    /// Cuts the runs of packets that the source's kernel sends as one, as a network card does: no link behind one carries
-    /// them, and a queue that takes or drops a run whole favours the flow with the longer ones.
-    ///
-    /// # Errors
-    /// That of the system.
-    pub fn cut_runs(&self) -> Result<()> {
-        run(&format!("ip -n {} link set dev up0 gso_max_segs 1", self.name("source")))
+    /// A bridge of its own before a shaped link, over a cable that cuts the runs of packets that a kernel sends as one,
+    /// as a network card does: no link behind one carries them, and a queue that takes or drops a run whole favours the
+    /// flow with the longer ones. It has to be a cable before the queue, since a queue is given runs and the device
+    /// behind it cuts them.
+    fn cut_runs(&self, end: &str) -> Result<()> {
+        let bridge = self.name("bridge");
+        run(&format!(
+            "ip -n {bridge} link add l{end} type bridge mcast_snooping 0 && ip -n {bridge} link set l{end} up && \
+             ip -n {bridge} link add c{end} type veth peer name i{end} && \
+             ip -n {bridge} link set dev c{end} gso_max_segs 1 master br0 up && \
+             ip -n {bridge} link set i{end} master l{end} up"
+        ))
     }
 
     /// Loses a share of the multicast packets that arrive behind a link, at random.

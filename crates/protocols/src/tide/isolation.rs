@@ -12,11 +12,16 @@ const FEWEST: u32 = 16;
 /// Queues are separate if losses are so much more among the fastest channels than in a shared queue.
 const SEPARATE: f64 = 0.7;
 
-/// A flow's share in units of the rate at which channels lose. With n other flows and a part f of the session's rate on its fastest
-/// channel, that channel loses when it has what each of the others has; a flow in place of the session would have
-/// (1/f + n) / (n + 1) of it: with f = 1/4 this is 2.5 for one other flow, 1.6 for four and 1.18 for sixteen (CHOICE: what is right for five,
-/// as a session does not know how many there are).
-const ONE_FLOW: f64 = 1.5;
+/// Other flows for which the share is exact (CHOICE). A session does not know how many there are: next to one it takes two
+/// thirds of a share, next to sixteen 1.6, which costs each of them four in a hundred.
+const OTHERS: f64 = 3.0;
+
+/// One flow's share in units of the rate at which channels lose. With n other flows and a part f = 1 - P of the session's rate on its
+/// fastest channel, that channel loses when it has what each of the others has; a flow in place of the session would have (1/f + n) / (n + 1)
+/// of it.
+fn one_flow(fall: f64) -> f64 {
+    (1.0 / (1.0 - fall) + OTHERS) / (1.0 + OTHERS)
+}
 
 /// Where losses are among the channels.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +60,9 @@ impl Isolation {
         }
     }
 
-    /// The share of one flow, if each has its own queue.
-    pub(super) fn share(&self) -> Option<f64> {
-        (self.losses >= FEWEST && self.place < SEPARATE).then_some(ONE_FLOW * self.rate)
+    /// The share of one flow, if each has its own queue, for waves whose rate falls by this factor in a slot.
+    pub(super) fn share(&self, fall: f64) -> Option<f64> {
+        (self.losses >= FEWEST && self.place < SEPARATE).then_some(one_flow(fall) * self.rate)
     }
 }
 
@@ -83,7 +88,7 @@ mod tests {
                 at < 0.0
             });
             isolation.on_loss(rates(), channel.unwrap_or(7));
-            assert_eq!(isolation.share(), None);
+            assert_eq!(isolation.share(0.75), None);
         }
     }
 
@@ -92,16 +97,16 @@ mod tests {
         let mut isolation = Isolation::default();
         (0..40).for_each(|_| isolation.on_loss(rates(), 7));
         let newest = rates().last().unwrap_or_default();
-        assert!(isolation.share().is_some_and(|share| (share / newest / ONE_FLOW - 1.0).abs() < 1e-6));
+        assert!(isolation.share(0.75).is_some_and(|share| (share / newest / 1.75 - 1.0).abs() < 1e-6));
     }
 
     #[test]
     fn few_channels_or_losses_say_nothing() {
         let mut isolation = Isolation::default();
         (0..15).for_each(|_| isolation.on_loss(rates(), 7));
-        assert_eq!(isolation.share(), None);
+        assert_eq!(isolation.share(0.75), None);
         (0..100).for_each(|_| isolation.on_loss(rates().take(1), 0));
-        assert_eq!(isolation.share(), None);
+        assert_eq!(isolation.share(0.75), None);
         isolation.on_loss(rates(), 8);
     }
 }

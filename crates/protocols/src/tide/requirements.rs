@@ -46,6 +46,9 @@ impl Requirements for Options {
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
         self.kept_queue = true;
+        // Finer waves: a rate that falls by 15 % in a slot, not by a quarter, keeps more of a link with a short queue
+        // (docs/trials.md), for 1.8 times the groups and as many joins.
+        self.fall = 0.85;
     }
 
     fn check(&self, plan: &SessionPlan) -> Result<(), PlanError> {

@@ -220,10 +220,9 @@ impl<'o> Relay<'o> {
         let mut status = self.server.status();
         for session in &mut status.sessions {
             let upstream = self.upstreams.iter().flatten().find(|upstream| upstream.key == session.key);
-            session.parent = upstream.and_then(|upstream| match &upstream.by {
-                By::Relay(tunnel) => tunnel.link(),
-                By::Groups(_) => None,
-            });
+            let Some(By::Relay(tunnel)) = upstream.map(|upstream| &upstream.by) else { continue };
+            session.parent = tunnel.link();
+            session.parent_port = tunnel.port();
         }
         status
     }

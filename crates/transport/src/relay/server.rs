@@ -9,6 +9,7 @@ use layercast_core::units::{Channel, Duration, Rate, Time};
 use layercast_delivery::relay::message::{Alternatives, Data, MESSAGE_MAX};
 use layercast_delivery::relay::parent::{Change, Feedback, Limits, Parent};
 use layercast_delivery::relay::session::{Allowed, SessionKey};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::fan_out::FanOut;
 use super::random_bytes;
@@ -205,6 +206,7 @@ impl Server {
             place,
             key,
             parent: None,
+            parent_port: None,
             children: self.parent.children().filter(|child| child.session == place).count(),
             channels: self
                 .parent
@@ -222,6 +224,7 @@ impl Server {
             bytes: counters.bytes,
             dropped: counters.dropped,
             send_calls: counters.calls,
+            cpu_s: cpu_s(),
             counters: *self.parent.counters(),
             sessions: self.parent.sessions().map(|(place, key)| of(place, key)).collect(),
             children: self
@@ -240,6 +243,12 @@ impl Server {
                 .collect(),
         }
     }
+}
+
+/// The processor time of this process.
+fn cpu_s() -> f64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 * 1e-9
 }
 
 impl Drop for Server {

@@ -24,6 +24,8 @@ pub struct RelayStatus {
     pub dropped: u64,
     /// System calls that sent them.
     pub send_calls: u64,
+    /// The processor time of this process, in seconds.
+    pub cpu_s: f64,
     /// What it has done.
     pub counters: ParentCounters,
     /// The sessions that some child wants.
@@ -41,6 +43,8 @@ pub struct SessionStatus {
     pub key: SessionKey,
     /// The relay above; none if packets come by multicast or from the source itself.
     pub parent: Option<LinkReport>,
+    /// The port of this host from which the relay above is asked.
+    pub parent_port: Option<u16>,
     /// How many children want it.
     pub children: usize,
     /// How many channels the child with the most holds.

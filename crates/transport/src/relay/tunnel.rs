@@ -69,6 +69,11 @@ impl RelayTunnel {
         self.child.link()
     }
 
+    /// The port of this host by which the relays see it, unless something on the path translates it.
+    pub fn port(&self) -> Option<u16> {
+        self.socket.as_udp().local_addr().ok().map(|address| address.port())
+    }
+
     /// Through how many relays the last packet has come.
     pub fn hops(&self) -> u8 {
         self.hops

@@ -204,9 +204,7 @@ impl Bottleneck {
         match self {
             Bottleneck::Tbf { leave_ms } => {
                 let link = Cable { mbps: Some(mbps), queue_ms: QUEUE_MS };
-                let cables = Cables::with_leave(&[link], leave_ms)?;
-                cables.cut_runs()?;
-                Ok(Made::Cables(cables))
+                Ok(Made::Cables(Cables::with_leave(&[link], leave_ms)?))
             }
             Bottleneck::Emulated { queue, rtt_ms } => {
                 let plain = QueueLimit::Bytes((mbps * 125.0 * QUEUE_MS as f64) as u64);

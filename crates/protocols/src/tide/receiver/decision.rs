@@ -189,7 +189,7 @@ impl Receiver {
         }
         // Marks that come before a queue stands show better than a trial whether there is more; where each channel has
         // a queue, an empty one shows nothing.
-        let is_known = self.scalable.is_some() || self.isolation.share().is_some();
+        let is_known = self.scalable.is_some() || self.isolation.share(self.options.fall).is_some();
         let waits = self.start.is_some() || now < self.trial.0 || self.joining.is_some();
         if waits || is_known || self.fair.is_infinite() {
             return;

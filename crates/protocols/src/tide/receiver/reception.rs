@@ -212,7 +212,7 @@ impl Receiver {
             0.0
         };
         let slots = since_us as f64 * 1e-6 / self.waves.slot().as_secs_f64();
-        let share = self.isolation.share().filter(|_| self.options.one_share);
+        let share = self.isolation.share(self.options.fall).filter(|_| self.options.one_share);
         let most = share.map_or(f64::INFINITY, |share| {
             // Flows may have left: after a long time without losses there may be more.
             share * pow(2.0, (slots - f64::from(MOST_PATIENCE)).max(0.0))
