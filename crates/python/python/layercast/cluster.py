@@ -17,7 +17,7 @@ from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 from layercast import _layercast
-from layercast._children import run_in_child, serve
+from layercast._children import close_idle, run_in_child, serve
 from layercast._progress import shown
 from layercast.errors import LayercastError
 
@@ -131,6 +131,8 @@ def run_parts(
     finally:
         for future in waiting:
             future.cancel()
+        # Of threads of this process; those of others end with them.
+        close_idle()
     return False
 
 
