@@ -23,7 +23,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints gate instructions fuzz mutants python
+.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints gate instructions fuzz mutants python notebooks book
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -79,6 +79,12 @@ instructions: toolchain ## Store instructions per hop again, after a change of s
 # The tests of the package compare it with the command.
 python: build ## Build the Python package as for tests and test it: pytest, mypy, stubs
 	./tools/python.sh $(TARGET) $(LAYERCAST) $(SKIPPED)
+
+notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of examples/python, and keep them in target/notebooks
+	./tools/book.sh $(TARGET) notebooks
+
+book: docs ## Write the site into target/book: pages, notebooks, Python and Rust reference
+	./tools/book.sh $(TARGET)
 
 # The command is built in release mode first: tests compare its results with those of a debug build.
 # A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.

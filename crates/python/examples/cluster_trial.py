@@ -2,7 +2,8 @@
 
 `python crates/python/examples/cluster_trial.py` starts a scheduler and three workers as processes of their own, kills
 one with SIGKILL in the middle, adds one late, and compares every file with those of a local sweep. It prints what was
-run twice, how long one worker alone takes, and the scheduler's processor time for a task.
+run twice, how long one worker alone takes, and the scheduler's processor time for a task. An argument is the duration
+of a replication in place of `120 s`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -40,6 +42,7 @@ VARY = {
     "link.G-R.delay": [f"{delay} ms" for delay in range(5, 105, 5)],
 }
 CELLS = 200
+CHANGED = {"duration": sys.argv[1]} if len(sys.argv) > 1 else {}
 
 
 class Finished(SchedulerPlugin):
@@ -74,7 +77,7 @@ def files(directory: Path) -> dict[str, bytes]:
 def sweep(client: Client | None, out: Path, on_progress: Any = False) -> float:
     """Runs the sweep, and gives how long it took in seconds."""
     begun = time.monotonic()
-    layercast.sweep(SCENARIO, VARY, out=out, client=client, progress=on_progress, jobs=1, time_limit_s=300)
+    layercast.sweep(SCENARIO, VARY, set=CHANGED, out=out, client=client, progress=on_progress, jobs=1, time_limit_s=300)
     return time.monotonic() - begun
 
 

@@ -1,13 +1,14 @@
 """Layered multicast congestion control against TCP, simulated and measured.
 
-One function for each command of `layercast`, and results that are tables in Arrow's memory format:
+One function for each command of `layercast`, and results that are tables in Arrow's memory format. A scenario is given
+by name (`scenarios()`), as a path, as TOML text or as a `layercast.scenario.Scenario`. The numbers are those of the
+command, digit by digit, for the same scenario, settings and seed.
 
+Examples
+--------
 >>> import layercast
 >>> result = layercast.run("thesis/simulation-2", replications=3)
 >>> result.flows.to_polars()  # doctest: +SKIP
-
-A scenario is given by name (`scenarios()`), as a path, as TOML text or as a `layercast.scenario.Scenario`.
-The numbers are those of the command, digit by digit, for the same scenario, settings and seed.
 """
 
 from layercast._api import check, compare, expand, options, protocols, run, scenarios, sweep

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -25,7 +26,10 @@ def shown(progress: Progress, what: str) -> Iterator[Callable[[float], object] |
         yield None
         return
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets the bar is text, which needs no warning.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         if progress:
             raise ImportError("progress needs tqdm: pip install 'layercast[progress]'") from None

@@ -11,15 +11,15 @@ the version and a digest of the sources that decide results, and the digest of t
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 from layercast import _layercast
+from layercast._children import close_idle, run_in_child, serve
 from layercast._progress import shown
-from layercast.errors import LayercastError, TaskError, VersionError
+from layercast.errors import LayercastError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 #: How long a scheduler may take to answer, in seconds.
 CONNECT_S = 10
-
-#: What a child process exits with if it has another build.
-_OTHER_BUILD = 3
 
 
 def run_task(task: bytes) -> bytes:
@@ -58,29 +55,21 @@ def run_task(task: bytes) -> bytes:
 def run_task_apart(task: bytes, time_limit_s: float | None = None) -> bytes:
     """As `run_task`, in a child process: a task that hangs or ends its process harms no other.
 
+    The child waits for further tasks of this process, as long as it keeps to the time limit.
+
     Parameters
     ----------
     task : bytes
         What `Sweep.task` made.
     time_limit_s : float, optional
-        After so many seconds the child is killed.
+        After so many seconds the child is killed, and the next task gets a new one.
 
     Raises
     ------
     TaskError
         It took too long, or the child was killed.
     """
-    command = [sys.executable, "-m", "layercast.cluster", "--task"]
-    try:
-        done = subprocess.run(command, input=task, capture_output=True, timeout=time_limit_s, check=False)
-    except subprocess.TimeoutExpired:
-        raise TaskError(f"a replication took more than {time_limit_s:g} s") from None
-    if done.returncode == 0:
-        return done.stdout
-    said = done.stderr.decode(errors="replace").strip()
-    if done.returncode == _OTHER_BUILD:
-        raise VersionError(said)
-    raise TaskError(said or f"the process of a replication ended with status {done.returncode}")
+    return run_in_child(task, time_limit_s)
 
 
 Submit = Callable[[bytes, str], Any]
@@ -142,6 +131,8 @@ def run_parts(
     finally:
         for future in waiting:
             future.cancel()
+        # Of threads of this process; those of others end with them.
+        close_idle()
     return False
 
 
@@ -200,19 +191,10 @@ def main(arguments: list[str]) -> int:
     """A child process of a worker, where a task comes in and a part goes out, or of the command."""
     if len(arguments) == 2 and arguments[0] == "--sweep":
         return fill(arguments[1], sys.stdin.buffer.read())
-    if arguments != ["--task"]:
-        print("usage: python -m layercast.cluster --task < TASK > PART", file=sys.stderr)
-        return 2
-    try:
-        part = run_task(sys.stdin.buffer.read())
-    except VersionError as error:
-        print(error, file=sys.stderr)
-        return _OTHER_BUILD
-    except Exception as error:  # noqa: BLE001 - whatever it was, the parent gets its words
-        print(error, file=sys.stderr)
-        return 1
-    sys.stdout.buffer.write(part)
-    return 0
+    if arguments == ["--tasks"]:
+        return serve()
+    print("usage: python -m layercast.cluster --tasks, as a child process of a worker", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -1,5 +1,10 @@
 """One's own protocol: a class for its source, one for its receiver, dataclasses for options and headers.
 
+Defining the class is enough: `base` is then a protocol of `run`, `sweep` and `compare` like any other. Times are
+whole nanoseconds; `SECOND` and `MS` are factors. Rates are in bit/s, sizes in bytes.
+
+Examples
+--------
 >>> @dataclass(frozen=True)
 ... class Data:
 ...     layer: int
@@ -15,9 +20,6 @@
 ...     headers = (Data,)
 ...     source = Source
 ...     receiver = Receiver
-
-Defining the class is enough: `base` is then a protocol of `run`, `sweep` and `compare` like any other. Times are
-whole nanoseconds; `SECOND` and `MS` are factors. Rates are in bit/s, sizes in bytes.
 """
 
 from __future__ import annotations
