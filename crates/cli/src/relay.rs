@@ -44,7 +44,7 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     let mut last = String::new();
     let outcome = transport::relay(&options, &stop, &mut |event| match event {
         RelayEvent::Ready(_) if arguments.attended => {
-            // Whoever does not read it ends this program by its input.
+            // If nothing reads it, this program ends with its input.
             let _ = print("{\"event\":\"ready\"}\n");
         }
         RelayEvent::Ready(at) => {
@@ -68,6 +68,7 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
             served.set_status(relay_status::json(status).to_string());
         }
         RelayEvent::Channel(change) => tracing::debug!(?change, "channel"),
+        RelayEvent::Notice(notice) if arguments.attended && !notice.is_warning() => {}
         RelayEvent::Notice(notice) => {
             let text = format!("{}: {notice}", if notice.is_warning() { "warning" } else { "note" });
             if text != last {

@@ -177,20 +177,24 @@ fn processes_with(word: &str) -> usize {
 /// The size of packets marks the processes of this test.
 #[test]
 fn a_kill_leaves_no_endpoint() {
-    let mut child = layercast(&[
-        "run",
-        "emulated.toml",
-        "--world",
-        "emulated",
-        "--set",
-        "session.elm.packet_size=941 bytes",
-    ])
-    .stdout(Stdio::null())
-    .stderr(Stdio::piped())
-    .spawn()
-    .unwrap();
+    killed("emulated.toml", "session.elm.packet_size=941 bytes", ("--packet=941", 3));
+}
+
+/// The number of receivers and relays marks these.
+#[test]
+fn a_kill_leaves_no_relay() {
+    killed("relays.toml", "session.fixed.count=2", ("--max-children=12", 2));
+}
+
+/// Kills a run when so many processes have this word in their command lines.
+fn killed(scenario: &str, set: &str, (word, count): (&str, usize)) {
+    let mut child = layercast(&["run", scenario, "--world", "emulated", "--set", set])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    while processes_with("--packet=941") < 3 {
+    while processes_with(word) < count {
         if let Some(status) = child.try_wait().unwrap() {
             let said: Vec<String> =
                 BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok).collect();
@@ -203,7 +207,7 @@ fn a_kill_leaves_no_endpoint() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    while processes_with("--packet=941") > 0 {
+    while processes_with(word) > 0 {
         assert!(Instant::now() < deadline, "endpoints outlive the program");
         std::thread::sleep(Duration::from_millis(10));
     }

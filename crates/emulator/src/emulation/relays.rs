@@ -45,7 +45,7 @@ struct Hop {
     end: Option<ReceiverId>,
 }
 
-/// All hops, and who holds what.
+/// All hops, and the channels that receivers hold.
 #[derive(Debug, Default)]
 pub(super) struct Hops {
     list: Vec<Hop>,

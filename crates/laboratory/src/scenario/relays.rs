@@ -91,6 +91,7 @@ mod tests {
     #[test]
     fn a_session_without_relays_has_no_tree() {
         assert_eq!(RelayTree::of(&read_text(SMALL, &[]).unwrap(), 0), None);
+        assert_eq!(RelayTree::of(&read_text(SMALL, &["sessions.elm.relays=[]"]).unwrap(), 0), None);
     }
 
     #[test]

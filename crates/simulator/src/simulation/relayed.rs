@@ -1,5 +1,5 @@
-//! Receivers whose packets come from outside by another path than the tree of their session, such as through relays:
-//! whoever runs the simulation counts for them what the tree counts for others.
+//! Receivers whose packets come from outside by another path than the tree of their session, such as through relays: what
+//! the tree counts for others is counted for them from outside, too.
 
 use layercast_core::contract::Ecn;
 use layercast_core::family::Family;
