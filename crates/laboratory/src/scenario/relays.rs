@@ -36,7 +36,7 @@ impl RelayTree {
         let mut above = |to: usize, is_relay: bool| {
             let links = paths.path(plan.source, to);
             let nodes = links.iter().map(|&link| paths.end(link));
-            nodes.filter(|node| !(is_relay && *node == to)).filter_map(place).last()
+            nodes.filter(|node| !(is_relay && *node == to)).filter_map(place).next_back()
         };
         let relays = plan.relays.iter().map(|&node| Relay { node, parent: above(node, true) }).collect();
         let receivers = plan.receivers.iter().map(|end| above(end.node, false)).collect();
