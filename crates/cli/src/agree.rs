@@ -29,7 +29,7 @@ pub(crate) fn agree(arguments: &Agree) -> Result<(), Failure> {
     let (simulated, simulated_text) = with(arguments.replications)?;
     let (emulated, emulated_text) = with(Some(arguments.emulated_replications))?;
     emulated::refuse(&emulated, arguments.lateness)?;
-    warnings::warn(&arguments.scenario, &lint::before(&simulated, &simulated_text))?;
+    warnings::warn(&arguments.scenario, &lint::emulated(lint::before(&simulated, &simulated_text)))?;
     if let Some(directory) = &arguments.out {
         prepare_for(Holds::Agreement, directory)?;
         for world in DIRECTORIES {

@@ -43,7 +43,7 @@ pub(crate) fn emulate(arguments: &Emulate) -> Result<(), Failure> {
     let (plan, text) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
     let nodes = commands::find(&commands, &plan.nodes).map_err(Failure::Input)?;
     if arguments.scenario.deny_warnings {
-        warnings::warn(&arguments.scenario, &lint::before(&plan, &text))?;
+        warnings::warn(&arguments.scenario, &lint::emulated(lint::before(&plan, &text)))?;
     }
     let stop = stop_flag()?;
     let is_terminated = Arc::new(AtomicBool::new(false));

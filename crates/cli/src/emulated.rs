@@ -1,6 +1,7 @@
 //! `layercast run --world emulated`.
 
 use layercast_core::units::Duration;
+use layercast_delivery::relay::message::Data;
 use layercast_emulator::world::{self, WorldError, WorldOptions};
 use layercast_laboratory::run::{Outcome, RunRequest};
 use layercast_laboratory::scenario::Scenario as Plan;
@@ -14,7 +15,8 @@ fn options(limit: Duration) -> Result<WorldOptions<'static>, Failure> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::Other(anyhow::Error::msg(format!("the path of this program is not known: {error}")))
     })?;
-    Ok(WorldOptions { program, check: &endpoint::check, limit })
+    let read_relayed = |bytes: &[u8]| Data::read(bytes).map(|(data, length)| (data.channel, length));
+    Ok(WorldOptions { program, check: &endpoint::check, read_relayed, limit })
 }
 
 /// Checks before anything is written that the emulated world has what is asked for.

@@ -65,6 +65,8 @@ fn plan(arguments: &Endpoint) -> Result<EndpointPlan, Failure> {
         seed: arguments.seed,
         receiver_seed: arguments.receiver_seed,
         ecn: arguments.ecn,
+        serve: arguments.serve,
+        relay: arguments.relay,
         start: Time::from_ns(arguments.start_ns),
         stop: arguments.stop_ns.map(Time::from_ns),
         every: Duration::from_ns(arguments.every_ns),

@@ -61,6 +61,14 @@ pub(crate) struct Endpoint {
     #[arg(long, default_value_t = 0)]
     pub(crate) receiver_seed: u64,
 
+    /// Where a source serves relays and receivers by unicast, instead of sending to groups
+    #[arg(long)]
+    pub(crate) serve: Option<SocketAddr>,
+
+    /// The relay or serving source from which a receiver has its packets, instead of joining groups
+    #[arg(long)]
+    pub(crate) relay: Option<SocketAddr>,
+
     /// Data may be marked
     #[arg(long)]
     pub(crate) ecn: bool,

@@ -1,7 +1,10 @@
 //! `layercast relay`.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::Context as _;
 use layercast_delivery::announce::url::SessionUrl;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::parent::Limits;
@@ -27,21 +30,29 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     }
     let options = options(arguments)?;
     let stop = stop_flag()?;
+    if arguments.attended {
+        stop_with_input(Arc::clone(&stop))?;
+    }
     let served = Served::default();
     if let Some(at) = arguments.metrics {
         let at = metrics::serve(at, served.clone())
             .map_err(|error| Failure::Input(format!("error: --metrics: {at}: {error}")))?;
         complain(&format!("note: metrics at http://{at}/metrics"));
     }
-    let bar = line(arguments.quiet, None);
+    let is_quiet = arguments.quiet || arguments.attended;
+    let bar = line(is_quiet, None);
     let mut last = String::new();
     let outcome = transport::relay(&options, &stop, &mut |event| match event {
+        RelayEvent::Ready(_) if arguments.attended => {
+            // If nothing reads it, this program ends with its input.
+            let _ = print("{\"event\":\"ready\"}\n");
+        }
         RelayEvent::Ready(at) => {
             let above = match options.parents.first() {
                 Some(parent) => format!("packets from {parent}"),
                 None => "packets by multicast".to_owned(),
             };
-            if !arguments.quiet {
+            if !is_quiet {
                 let line = format!("relay at {at}, {above}");
                 bar.suspend(|| complain(&line));
             }
@@ -57,6 +68,7 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
             served.set_status(relay_status::json(status).to_string());
         }
         RelayEvent::Channel(change) => tracing::debug!(?change, "channel"),
+        RelayEvent::Notice(notice) if arguments.attended && !notice.is_warning() => {}
         RelayEvent::Notice(notice) => {
             let text = format!("{}: {notice}", if notice.is_warning() { "warning" } else { "note" });
             if text != last {
@@ -67,12 +79,27 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     let status = outcome.map_err(failure)?;
+    if arguments.attended {
+        return Ok(());
+    }
     Ok(print(&format!(
         "{} packets to {} in all, {} dropped\n",
         status.packets,
         counted(status.counters.welcomed as usize, "child").replace("childs", "children"),
         status.dropped
     ))?)
+}
+
+/// Stops the relay at the end of standard input.
+fn stop_with_input(stop: Arc<AtomicBool>) -> Result<(), Failure> {
+    let wait = move || {
+        // Its end, or an error, is the end of whatever started this program.
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        stop.store(true, Ordering::Relaxed);
+    };
+    let thread = std::thread::Builder::new().name("input".to_owned());
+    thread.spawn(wait).context("a thread cannot be started")?;
+    Ok(())
 }
 
 fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {

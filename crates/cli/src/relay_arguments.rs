@@ -68,6 +68,11 @@ pub(crate) struct Relay {
     /// Do not show progress
     #[arg(long, short)]
     pub(crate) quiet: bool,
+
+    /// Say by a line of JSON when children are served, and nothing else; end with standard input. The emulated world runs
+    /// relays so.
+    #[arg(long, hide = true)]
+    pub(crate) attended: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -33,7 +33,9 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     if arguments.world == World::Emulated {
         emulated::check(arguments, &plan)?;
     }
-    warnings::warn(&arguments.scenario, &lint::before(&plan, &text))?;
+    let found = lint::before(&plan, &text);
+    let found = if arguments.world == World::Emulated { lint::emulated(found) } else { found };
+    warnings::warn(&arguments.scenario, &found)?;
     if let Some(directory) = &arguments.out {
         prepare_for(Holds::Run, directory)?;
         directory::remove_extras(directory)

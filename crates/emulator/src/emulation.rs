@@ -1,6 +1,7 @@
 //! A simulation that follows the wall clock and carries the packets of hosts.
 
 mod inject;
+mod relays;
 mod sessions;
 mod turn;
 
@@ -26,6 +27,8 @@ use crate::report::{Inbox, Reports};
 use crate::store::{Store, address};
 use layercast_simulator::outside::{Arrived, Foreign, Handle};
 
+use self::relays::Hops;
+pub use self::relays::{HopPlan, ReadRelayed};
 use self::sessions::Sessions;
 pub use self::sessions::{ReceiverPlan, SessionPlan};
 
@@ -118,6 +121,7 @@ pub struct Emulation {
     places: Vec<Place>,
     sessions: Sessions,
     flows: Flows,
+    hops: Hops,
     /// The path from one node to another, and how many routers are on it. None if there is none.
     paths: BTreeMap<(NodeId, NodeId), Option<(ForeignPath, u8)>>,
     /// How many routers are on the path of a flow.
@@ -174,6 +178,7 @@ impl Emulation {
             places,
             sessions: Sessions::default(),
             flows: Flows::default(),
+            hops: Hops::default(),
             paths: BTreeMap::new(),
             flow_routers: BTreeMap::new(),
             store: Store::default(),

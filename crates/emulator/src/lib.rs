@@ -32,7 +32,9 @@ mod store;
 mod urgent;
 pub mod world;
 
-pub use emulation::{Dropped, Emulation, FlowPlan, HostPlan, Options, ReceiverPlan, SessionPlan};
+pub use emulation::{
+    Dropped, Emulation, FlowPlan, HopPlan, HostPlan, Options, ReadRelayed, ReceiverPlan, SessionPlan,
+};
 pub use error::Error;
 pub use host::{Host, HostId, ask_to_end};
 pub use lateness::Lateness;

@@ -9,6 +9,7 @@ mod bare;
 mod endpoints;
 mod hosts;
 mod refusal;
+mod relays;
 mod running;
 mod sessions;
 mod traffic;
@@ -23,7 +24,7 @@ use layercast_laboratory::results::Replication;
 use layercast_laboratory::run::{Outcome, RunError, RunRequest, World, outside};
 use layercast_laboratory::scenario::Scenario;
 
-use crate::emulation::{Emulation, Options};
+use crate::emulation::{Emulation, Options, ReadRelayed};
 use layercast_simulator::outside::Foreign;
 
 pub use bare::{Bare, Carried};
@@ -35,6 +36,8 @@ pub struct WorldOptions<'a> {
     pub program: PathBuf,
     /// Why that program cannot run an endpoint with these arguments, which follow `endpoint`.
     pub check: &'a dyn Fn(&[String]) -> Result<(), String>,
+    /// How that program reads what its relays send.
+    pub read_relayed: ReadRelayed,
     /// How late 99 % of the packets may be.
     pub limit: Duration,
 }
@@ -87,7 +90,7 @@ pub fn run(
     for number in 1..=scenario.replications {
         replications.push(replicate(scenario, number, options, &step)?);
     }
-    experiment.findings = lint::before(scenario, &request.text);
+    experiment.findings = lint::emulated(lint::before(scenario, &request.text));
     experiment.findings.extend(lint::after(scenario, &request.text, &experiment.links, &replications));
     Ok(Outcome { experiment, replications, wall_s: begun.elapsed().as_secs_f64() })
 }
@@ -113,7 +116,8 @@ fn replicate(
     let mut channels = Vec::new();
     let mut plans = Vec::new();
     for (index, session) in scenario.sessions.iter().enumerate() {
-        let added = sessions::add(&mut emulation, scenario, index, seed, &hosts, &mut flows)?;
+        let added =
+            sessions::add(&mut emulation, options.read_relayed, (scenario, index), seed, &hosts, &mut flows)?;
         channels.push(added.channels);
         plans.extend(added.endpoints);
         tracing::debug!(session = session.name, "session added");

@@ -8,6 +8,7 @@ mod facts;
 mod layers;
 mod list;
 mod queues;
+mod relays;
 mod render;
 mod sizes;
 mod tcp;
@@ -43,9 +44,17 @@ pub fn before(scenario: &Scenario, text: &str) -> Vec<Finding> {
     doubts.extend(tcp::check(&facts));
     doubts.extend(queues::check(&facts));
     doubts.extend(changes::check(scenario));
+    doubts.extend(relays::check(scenario));
     doubts.extend(unused::check(&facts));
     doubts.extend(replications(scenario));
     placed(doubts, text)
+}
+
+/// Those of the findings before a run that hold for the emulated world too.
+#[must_use]
+pub fn emulated(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.retain(|finding| finding.lint != list::RELAYS);
+    findings
 }
 
 /// What the measurements show to be doubtful. `links` are those of the experiment.

@@ -19,6 +19,7 @@ pub(crate) mod naming;
 mod nearest;
 mod object;
 mod overrides;
+mod paths;
 mod places;
 mod plan;
 mod probe;
@@ -26,6 +27,7 @@ mod problems;
 pub mod protocols;
 mod read;
 pub mod reference;
+mod relays;
 mod renamed;
 pub mod schema;
 pub mod suite;
@@ -45,6 +47,7 @@ pub use flow_gauges::{FlowGauges, Gauge};
 pub use flow_name::FlowName;
 pub use nearest::nearest;
 pub use object::ObjectPlan;
+pub(crate) use paths::Paths;
 pub use places::Places;
 pub use plan::{
     DeliveryTrace, DemandPlan, Distribution, Draw, FlowEnd, FlowPlan, GroupPlan, LinkChange, LinkDirection,
@@ -55,3 +58,4 @@ pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
 pub use read::suite::{SuiteFiles, read_suite};
 pub use read::{expand, read};
+pub use relays::{Relay, RelayTree};

@@ -92,6 +92,7 @@ fn annotation(kind: &FieldKind) -> String {
         FieldKind::Rates
         | FieldKind::Range
         | FieldKind::Nodes
+        | FieldKind::NodesOrNone
         | FieldKind::Texts
         | FieldKind::TextsOrNone
         | FieldKind::Quantities => "Sequence[str]",

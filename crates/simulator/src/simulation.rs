@@ -22,6 +22,7 @@ mod edges;
 mod foreign;
 mod objects;
 mod observe;
+mod relayed;
 mod routers;
 mod serve;
 mod session;
@@ -153,6 +154,8 @@ pub struct Simulation<F: Family> {
     edges: BTreeMap<NodeId, u32>,
     /// What has reached outlets since it was last drained.
     foreign: Vec<ForeignArrival<F::Header>>,
+    /// Packets from outside that count and were lost; none if nobody asked for them.
+    foreign_losses: Option<Vec<(ForeignPath, F::Header)>>,
     events_served: u64,
 }
 
@@ -176,6 +179,7 @@ impl<F: Family> Simulation<F> {
             unicast_flows: Vec::new(),
             edges: BTreeMap::new(),
             foreign: Vec::new(),
+            foreign_losses: None,
             events_served: 0,
         }
     }

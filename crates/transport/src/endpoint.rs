@@ -22,6 +22,7 @@ use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
 use crate::error::Error;
+use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::session::{Session, SessionError};
 
 pub use event::Event;
@@ -65,6 +66,10 @@ pub struct EndpointPlan {
     pub receiver_seed: u64,
     /// Whether data may be marked.
     pub ecn: bool,
+    /// Where a source serves relays and receivers by unicast, instead of sending to groups.
+    pub serve: Option<SocketAddr>,
+    /// The relay, or the source that serves by unicast, from which a receiver has its packets, instead of joining groups.
+    pub relay: Option<SocketAddr>,
     /// When it starts.
     pub start: Time,
     /// When it stops, if before it is told to.
@@ -76,6 +81,11 @@ pub struct EndpointPlan {
 }
 
 impl EndpointPlan {
+    /// The session as relays know it.
+    fn key(&self) -> SessionKey {
+        SessionKey { group: self.group, source: None }
+    }
+
     /// The description of the session, checked.
     ///
     /// # Errors

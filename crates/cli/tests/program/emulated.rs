@@ -127,6 +127,44 @@ fn a_scenario_runs_between_namespaces() {
     );
 }
 
+/// Each of 100 packets a second has 1000 bytes, and 12 more between relays.
+#[test]
+fn a_session_comes_through_relays() {
+    let out = scratch("emulated-relays");
+    let output = run(&["run", "relays.toml", "--world", "emulated", "--out", out.to_str().unwrap()]);
+    let said = text(&output.stderr);
+    if output.status.code() == Some(1) && lacks_rights(&said) {
+        return skip(Missing::Netns, said.trim());
+    }
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(!said.contains("[relays]"), "{said}");
+    let table = text(&output.stdout);
+    assert!(table.contains("Relays stood for the multicast of the network"), "{table}");
+    let summary: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+    let mean = |list: &str, name: &str, metric: &str| {
+        let of = summary[list].as_array().unwrap().iter().find(|one| one["name"] == name);
+        of.unwrap_or_else(|| panic!("{name}"))[metric]["mean"].as_f64().unwrap_or(f64::NAN)
+    };
+    for (name, kbps, loss) in [
+        ("fixed-1@R1", 800.0, 0.0),
+        ("fixed-2@R1", 800.0, 0.0),
+        ("fixed@R2", 500.0 / 1.012, 1.0 - 500.0 / 1.012 / 800.0),
+        ("fixed@H", 800.0, 0.0),
+        ("fixed@R3", 800.0, 0.0),
+    ] {
+        let got = (mean("flows", name, "throughput_kbps"), mean("flows", name, "loss_rate"));
+        assert!((got.0 - kbps).abs() < 0.04 * kbps, "{name}: {got:?}\n{table}");
+        assert!((got.1 - loss).abs() < 0.03, "{name}: {got:?}\n{table}");
+        assert!(mean("flows", name, "mean_level") > -0.01, "{name} reports its level\n{table}");
+    }
+    // Each packet once, whatever the number of receivers below; R1 has two hosts, which have a copy each.
+    for (name, share) in [("S-G", 0.81), ("G-H", 0.81), ("S-R3", 0.81), ("H-R1", 0.81), ("H-R2", 1.0)] {
+        let got = mean("links", name, "utilisation");
+        assert!((got - share).abs() < 0.03, "{name}: {got}\n{table}");
+    }
+}
+
 /// The processes whose command lines have a word.
 fn processes_with(word: &str) -> usize {
     let all = fs::read_dir("/proc").unwrap().flatten();
@@ -139,20 +177,24 @@ fn processes_with(word: &str) -> usize {
 /// The size of packets marks the processes of this test.
 #[test]
 fn a_kill_leaves_no_endpoint() {
-    let mut child = layercast(&[
-        "run",
-        "emulated.toml",
-        "--world",
-        "emulated",
-        "--set",
-        "session.elm.packet_size=941 bytes",
-    ])
-    .stdout(Stdio::null())
-    .stderr(Stdio::piped())
-    .spawn()
-    .unwrap();
+    killed("emulated.toml", "session.elm.packet_size=941 bytes", ("--packet=941", 3));
+}
+
+/// The number of receivers and relays marks these.
+#[test]
+fn a_kill_leaves_no_relay() {
+    killed("relays.toml", "session.fixed.count=2", ("--max-children=12", 2));
+}
+
+/// Kills a run when so many processes have this word in their command lines.
+fn killed(scenario: &str, set: &str, (word, count): (&str, usize)) {
+    let mut child = layercast(&["run", scenario, "--world", "emulated", "--set", set])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    while processes_with("--packet=941") < 3 {
+    while processes_with(word) < count {
         if let Some(status) = child.try_wait().unwrap() {
             let said: Vec<String> =
                 BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok).collect();
@@ -165,7 +207,7 @@ fn a_kill_leaves_no_endpoint() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    while processes_with("--packet=941") > 0 {
+    while processes_with(word) > 0 {
         assert!(Instant::now() < deadline, "endpoints outlive the program");
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -95,7 +95,7 @@ fn a_signed_session_is_listed_and_received_with_its_key_only() {
     assert_eq!(event["group"], group);
     assert_eq!(event["source"], "127.0.0.1");
     assert_eq!(event["protocol"], "tide");
-    assert_eq!((&event["layers"], &event["files"], &event["bytes"]), (&11.into(), &1.into(), &50_000.into()));
+    assert_eq!((&event["layers"], &event["files"], &event["bytes"]), (&16.into(), &1.into(), &50_000.into()));
     assert_eq!((&event["signed_by"], &event["trusted"]), (&fingerprint(&public).into(), &true.into()));
     assert_eq!(event["url"], url.trim_end());
     assert!(event["age_s"].as_u64().is_some_and(|age| age < 600), "{event}");

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use layercast_core::contract::Ecn;
 use layercast_core::units::Size;
 use layercast_simulator::{ForeignPacket, ForeignPath, NodeId};
 
@@ -22,6 +23,7 @@ impl Emulation {
             Some(view) => self.route(from, &view, &bytes[..view.length]),
             None => self.dropped.malformed += 1,
         }
+        self.take_losses();
         self.buffer = bytes;
     }
 
@@ -93,8 +95,12 @@ impl Emulation {
             return self.refuse(from, view);
         };
         let (ends, nodes) = ((from, target.id()), (source.node(), target.node()));
+        let relayed = self.hops.find(ends, view, bytes);
         if nodes.0 == nodes.1 {
             // There is no link between them.
+            if let Some(relayed) = relayed {
+                self.hops.count(&mut self.simulation, relayed, Ecn::NotCapable);
+            }
             if let Some(place) = self.places.get(ends.1.0 as usize) {
                 self.lateness.refused += u64::from(place.device.write(bytes).is_err());
             }
@@ -103,6 +109,8 @@ impl Emulation {
         let flow = self.flows.find(ends, view);
         let declared = flow
             .map(|(path, counts)| (path, self.flow_routers.get(&path).copied().unwrap_or_default(), counts));
+        let hop = relayed.and_then(|relayed| self.hops.path(relayed));
+        let declared = declared.or_else(|| hop.map(|(path, routers)| (path, routers, true)));
         let path = declared.or_else(|| self.path(nodes).map(|(path, routers)| (path, routers, false)));
         let Some((path, routers, counts)) = path else { return self.refuse(from, view) };
         if view.hops <= routers {

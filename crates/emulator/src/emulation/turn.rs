@@ -156,6 +156,7 @@ impl Emulation {
 
     /// Writes what has arrived to the devices of its hosts.
     fn deliver(&mut self, clock: Clock) {
+        self.take_losses();
         let mut arrivals = std::mem::take(&mut self.arrivals);
         self.simulation.drain_foreign(&mut |arrival| arrivals.push(arrival));
         for arrival in arrivals.drain(..) {
@@ -166,6 +167,9 @@ impl Emulation {
             if let Some(place) = to.and_then(|to| self.places.get(to as usize)) {
                 write(place, &stored.bytes, &mut self.lateness);
                 self.lateness.deliveries.add(clock.now().since(arrival.at));
+            }
+            if arrival.counts {
+                self.hops.arrived(&mut self.simulation, arrival.path, &stored.bytes, arrival.ecn);
             }
             if self.flows.is_new(arrival.path, &view) && arrival.counts {
                 self.simulation.count_foreign(arrival.path, arrival.size);
@@ -213,6 +217,8 @@ impl Emulation {
         while let Ok(report) = self.inbox.receiver.try_recv() {
             match report {
                 Report::Trace(id, event) => self.simulation.trace(id, event),
+                Report::Join(id, channel) => self.hops.join(&mut self.simulation, id, channel),
+                Report::Leave(id, channel) => self.hops.leave(&mut self.simulation, id, channel),
                 Report::Estimates(id, estimates) => {
                     if let Some(receiver) = self.receiver_mut(id) {
                         receiver.estimates = estimates;

@@ -7,17 +7,59 @@ use std::thread::JoinHandle;
 use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::contract::{Cause, Estimates, TraceEvent};
-use layercast_core::units::{Duration, Level, Rate, RateEstimate};
+use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate};
 use layercast_simulator::ReceiverId;
 use serde::Deserialize;
 
 use super::WorldOptions;
-use super::sessions::EndpointPlan;
 use crate::emulation::Emulation;
+use crate::host::HostId;
 use crate::report::{Report, Reports};
 
 /// How long a process may take until its sockets are open.
 const PATIENCE: StdDuration = StdDuration::from_secs(30);
+
+/// What a process is of its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Source,
+    /// By its number in the simulation.
+    Receiver(ReceiverId),
+    Relay,
+}
+
+/// A process to start.
+#[derive(Clone, Debug)]
+pub(super) struct EndpointPlan {
+    /// Its host.
+    pub(super) host: HostId,
+    /// What it is called in messages: `elm@R1`, `the source of elm`.
+    pub(super) name: String,
+    /// What it is.
+    pub(super) role: Role,
+    /// Its session: an index into the scenario's.
+    pub(super) session: usize,
+    /// Whether the session comes through relays, so that joins and leaves are known by what receivers report.
+    pub(super) is_relayed: bool,
+    /// What follows the command `endpoint`, or `relay`.
+    pub(super) arguments: Vec<String>,
+}
+
+impl EndpointPlan {
+    fn receiver(&self) -> Option<ReceiverId> {
+        match self.role {
+            Role::Receiver(id) => Some(id),
+            Role::Source | Role::Relay => None,
+        }
+    }
+
+    fn command(&self) -> &'static str {
+        match self.role {
+            Role::Relay => "relay",
+            Role::Source | Role::Receiver(_) => "endpoint",
+        }
+    }
+}
 
 /// The processes of a replication. When they are dropped, they are ended.
 pub(super) struct Endpoints {
@@ -51,6 +93,7 @@ struct Line {
     from: Option<i32>,
     to: Option<i32>,
     cause: Option<String>,
+    channel: Option<u16>,
     rate_bps: Option<Bps>,
     smoothed_bps: Option<Bps>,
     loss: Option<f64>,
@@ -78,7 +121,7 @@ impl Endpoints {
     ) -> Result<Endpoints, String> {
         let sessions = plans.iter().map(|plan| plan.session + 1).max().unwrap_or(0);
         let mut incomplete = vec![0; sessions];
-        for plan in plans.iter().filter(|plan| plan.receiver.is_some()) {
+        for plan in plans.iter().filter(|plan| plan.receiver().is_some()) {
             incomplete[plan.session] += 1;
         }
         let (sender, news) = channel();
@@ -158,7 +201,7 @@ impl Endpoints {
             return;
         }
         let is_source =
-            |running: &&mut Running| running.plan.session == session && running.plan.receiver.is_none();
+            |running: &&mut Running| running.plan.session == session && running.plan.role == Role::Source;
         for source in self.running.iter_mut().filter(is_source) {
             source.may_end = true;
             // The end of its input stops it.
@@ -192,18 +235,20 @@ fn start(
     let cannot = |error: std::io::Error| format!("the process of {} cannot be started: {error}", plan.name);
     let host = emulation.host(plan.host).ok_or_else(|| format!("{} has no host", plan.name))?;
     let mut command = Command::new(&options.program);
-    command.arg("endpoint").args(&plan.arguments);
+    command.arg(plan.command()).args(&plan.arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let mut child = host.spawn(command).map_err(cannot)?;
     let (input, output) = (child.stdin.take(), child.stdout.take());
-    let (reports, receiver) = (emulation.reports(), plan.receiver);
+    let (reports, receiver, is_relayed) = (emulation.reports(), plan.receiver(), plan.is_relayed);
     let reader = std::thread::Builder::new().name("reports".to_owned()).spawn(move || {
         let (number, news) = news;
         let mut reason = None;
         if let Some(output) = output {
             for line in BufReader::new(output).lines() {
                 let read = line.map_err(|error| error.to_string());
-                if let Err(error) = read.and_then(|line| take(&line, receiver, &reports, (number, &news))) {
+                if let Err(error) =
+                    read.and_then(|line| take(&line, (receiver, is_relayed), &reports, (number, &news)))
+                {
                     reason = Some(error);
                     break;
                 }
@@ -219,7 +264,7 @@ fn start(
 /// Passes on what a line says.
 fn take(
     line: &str,
-    receiver: Option<ReceiverId>,
+    (receiver, is_relayed): (Option<ReceiverId>, bool),
     reports: &Reports,
     (number, news): (usize, &Sender<(usize, News)>),
 ) -> Result<(), String> {
@@ -229,7 +274,7 @@ fn take(
         "ready" => drop(news.send((number, News::Ready))),
         "complete" => drop(news.send((number, News::Complete))),
         _ => {
-            if let Some(report) = receiver.and_then(|id| line.report(id)) {
+            if let Some(report) = receiver.and_then(|id| line.report(id, is_relayed)) {
                 let _ = reports.send(report);
             }
         }
@@ -238,8 +283,8 @@ fn take(
 }
 
 impl Line {
-    /// What it reports of a receiver; nothing if the simulation learns it otherwise, as joins and leaves.
-    fn report(&self, id: ReceiverId) -> Option<Report> {
+    /// What it reports of a receiver; nothing if the simulation learns it otherwise, as joins and leaves without relays.
+    fn report(&self, id: ReceiverId, is_relayed: bool) -> Option<Report> {
         let event = match self.event.as_str() {
             "level" => TraceEvent::LevelChanged {
                 from: level(self.from?),
@@ -247,6 +292,8 @@ impl Line {
                 cause: cause(self.cause.as_deref()?)?,
             },
             "slow start ended" => TraceEvent::SlowStartEnded { level: Level::NONE },
+            "join" if is_relayed => return Some(Report::Join(id, Channel(self.channel?))),
+            "leave" if is_relayed => return Some(Report::Leave(id, Channel(self.channel?))),
             "estimates" => return Some(Report::Estimates(id, self.estimates())),
             _ => return None,
         };

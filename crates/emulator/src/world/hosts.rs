@@ -18,6 +18,20 @@ pub(super) struct Use {
     pub(super) number: usize,
     /// Whether its TCPs use ECN, which the kernel decides for a whole namespace.
     pub(super) ecn: bool,
+    /// Whether relays run there, apart from the ends of flows, so that what they send is seen.
+    pub(super) is_relay: bool,
+}
+
+impl Use {
+    /// The host of a node for the ends of flows, the first if there are several.
+    pub(super) fn of(node: usize, ecn: bool) -> Use {
+        Use { node, number: 0, ecn, is_relay: false }
+    }
+
+    /// The host of a node for relays.
+    pub(super) fn relay(node: usize) -> Use {
+        Use { is_relay: true, ..Use::of(node, false) }
+    }
 }
 
 /// The hosts of a scenario.
@@ -30,13 +44,14 @@ impl Hosts {
     pub(super) fn of(scenario: &Scenario) -> Hosts {
         let mut uses = Vec::new();
         for session in &scenario.sessions {
-            uses.push(Use { node: session.source, number: 0, ecn: false });
+            uses.push(Use::of(session.source, false));
+            uses.extend(session.relays.iter().map(|&node| Use::relay(node)));
             uses.extend(receivers(session.receivers.iter().map(|end| end.node)));
         }
         for flow in &scenario.flows {
             let ecn = uses_ecn(&flow.traffic);
-            uses.push(Use { node: flow.from, number: 0, ecn });
-            uses.extend(flow.to.iter().map(|end| Use { node: end.node, number: 0, ecn }));
+            uses.push(Use::of(flow.from, ecn));
+            uses.extend(flow.to.iter().map(|end| Use::of(end.node, ecn)));
         }
         uses.sort_unstable();
         uses.dedup();
@@ -53,7 +68,8 @@ impl Hosts {
             let name = &scenario.nodes[host.node];
             let number = if host.number == 0 { String::new() } else { format!("-{}", host.number + 1) };
             let ecn = if host.ecn { "-ecn" } else { "" };
-            HostPlan { node: nodes[host.node], name: format!("{name}{number}{ecn}") }
+            let relay = if host.is_relay { "-relay" } else { "" };
+            HostPlan { node: nodes[host.node], name: format!("{name}{number}{ecn}{relay}") }
         };
         self.by_use.keys().map(plan).collect()
     }
@@ -81,7 +97,7 @@ pub(super) fn receivers(nodes: impl Iterator<Item = usize>) -> Vec<Use> {
     let host = |node| {
         let count = counts.entry(node).or_default();
         *count += 1;
-        Use { node, number: *count - 1, ecn: false }
+        Use { number: *count - 1, ..Use::of(node, false) }
     };
     nodes.map(host).collect()
 }

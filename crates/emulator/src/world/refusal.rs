@@ -6,6 +6,7 @@ use layercast_laboratory::scenario::{DemandPlan, FlowPlan, Quantity, Scenario, S
 use layercast_simulator::tcp::{TcpProfile, TcpVariant};
 
 use super::WorldOptions;
+use super::relays::HEADER_MAX;
 use super::sessions::{channels, example_arguments};
 
 /// The file in which the kernel lists its congestion controls.
@@ -54,7 +55,8 @@ pub(super) fn congestion_control(variant: TcpVariant) -> Option<&'static str> {
 
 /// The size of the largest packet of a scenario in bytes.
 pub(super) fn largest_packet(scenario: &Scenario) -> u32 {
-    let sessions = scenario.sessions.iter().map(|plan| plan.packet_size.as_bytes());
+    let header = |plan: &SessionPlan| if plan.relays.is_empty() { 0 } else { HEADER_MAX };
+    let sessions = scenario.sessions.iter().map(|plan| plan.packet_size.as_bytes() + header(plan));
     let flows = scenario.flows.iter().map(|plan| packet_bytes(&plan.traffic));
     sessions.chain(flows).max().unwrap_or(0)
 }
@@ -201,6 +203,13 @@ pub(super) fn remarks(scenario: &Scenario) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if scenario.sessions.iter().any(|plan| !plan.relays.is_empty()) {
+        remarks.push(
+            "Relays stood for the multicast of the network: join_latency, leave_latency and edges had no effect on their \
+             sessions."
+                .to_owned(),
+        );
+    }
     remarks
 }
 
@@ -222,6 +231,7 @@ mod tests {
         let options = WorldOptions {
             program: "layercast".into(),
             check: &|_| Ok(()),
+            read_relayed: |_| None,
             limit: layercast_core::units::Duration::from_ms(1),
         };
         check(&scenario(more), &options).err().map_or(Vec::new(), |refused| refused.reasons)
@@ -266,6 +276,7 @@ mod tests {
         let refuses = WorldOptions {
             program: "layercast".into(),
             check: &|_| Err("no".to_owned()),
+            read_relayed: |_| None,
             limit: layercast_core::units::Duration::from_ms(1),
         };
         assert_eq!(check(&plan, &refuses).unwrap_err().reasons, ["session s: no"]);

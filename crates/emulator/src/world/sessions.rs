@@ -1,36 +1,23 @@
 //! The sessions of a scenario: groups, receivers, and the arguments of their endpoints.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::session::SessionPlan as Session;
 use layercast_core::stream::Stream;
 use layercast_core::wire::DATA_PORT;
 use layercast_laboratory::run::{WorldFlow, WorldFlowId, outside};
 use layercast_laboratory::scenario::{Scenario, SessionPlan as Plan};
-use layercast_simulator::{ObjectConfig, ReceiverId};
+use layercast_simulator::ObjectConfig;
 
+use super::endpoints::{EndpointPlan, Role};
 use super::hosts::{Hosts, Use, receivers};
-use crate::emulation::{Emulation, ReceiverPlan, SessionPlan};
+use super::relays::{self, Relays};
+use crate::emulation::{Emulation, ReadRelayed, ReceiverPlan, SessionPlan};
 use crate::error::Error;
 use crate::host::HostId;
 
 /// The first port for reports; each session has one.
 const FIRST_FEEDBACK_PORT: u16 = 6000;
-
-/// An endpoint to start.
-#[derive(Clone, Debug)]
-pub(super) struct EndpointPlan {
-    /// Its host.
-    pub(super) host: HostId,
-    /// What it is called in messages: `elm@R1`, `source of elm`.
-    pub(super) name: String,
-    /// Its receiver in the simulation; none of a source.
-    pub(super) receiver: Option<ReceiverId>,
-    /// Its session: an index into the scenario's.
-    pub(super) session: usize,
-    /// What follows the command `endpoint`.
-    pub(super) arguments: Vec<String>,
-}
 
 /// A session that was added.
 pub(super) struct Added {
@@ -56,15 +43,15 @@ fn group(session: usize, channel: u16) -> Ipv4Addr {
 /// If the network does not connect its ends.
 pub(super) fn add(
     emulation: &mut Emulation,
-    scenario: &Scenario,
-    index: usize,
+    read_relayed: ReadRelayed,
+    (scenario, index): (&Scenario, usize),
     seed: u64,
     hosts: &Hosts,
     flows: &mut Vec<WorldFlow>,
 ) -> Result<Added, Error> {
     let plan = &scenario.sessions[index];
     let count = channels(plan);
-    let source = hosts.get(Use { node: plan.source, number: 0, ecn: false });
+    let source = hosts.get(Use::of(plan.source, false));
     let places: Vec<HostId> = receivers(plan.receivers.iter().map(|end| end.node))
         .into_iter()
         .map(|wanted| hosts.get(wanted))
@@ -89,21 +76,32 @@ pub(super) fn add(
     }
     let address = |host| emulation.host(host).map_or(Ipv4Addr::UNSPECIFIED, crate::Host::ipv4);
     let ends = Ends { scenario, plan, index, seed, source: address(source) };
+    let relays = Relays::of(scenario, index, hosts);
+    let is_relayed = relays.is_some();
     let mut endpoints = vec![EndpointPlan {
         host: source,
         name: format!("the source of {}", plan.name),
-        receiver: None,
+        role: Role::Source,
         session: index,
+        is_relayed,
         arguments: ends.source(),
     }];
-    for ((end, &host), &id) in plan.receivers.iter().zip(&places).zip(&ids) {
+    if let Some(relays) = &relays {
+        let group = SocketAddr::new(group(index, 0).into(), DATA_PORT);
+        endpoints.extend(relays.processes(emulation, scenario, index, group));
+    }
+    for (number, ((end, &host), &id)) in plan.receivers.iter().zip(&places).zip(&ids).enumerate() {
         let start = outside::receiver_start(plan, end, seed);
+        let mut arguments = ends.receiver(&end.flow, address(host), start.as_ns());
+        let relay = relays.as_ref().and_then(|relays| relays.of_receiver(number, emulation));
+        arguments.extend(relay.map(|relay| format!("--relay={relay}")));
         endpoints.push(EndpointPlan {
             host,
             name: end.flow.clone(),
-            receiver: Some(id),
+            role: Role::Receiver(id),
             session: index,
-            arguments: ends.receiver(&end.flow, address(host), start.as_ns()),
+            is_relayed,
+            arguments,
         });
         flows.push(WorldFlow {
             id: WorldFlowId::Receiver(id),
@@ -111,6 +109,10 @@ pub(super) fn add(
             has_object: plan.object.is_some(),
             outside: None,
         });
+    }
+    if let Some(relays) = relays {
+        let receivers: Vec<_> = places.into_iter().zip(ids).collect();
+        emulation.add_hops(relays.hops(&receivers), read_relayed)?;
     }
     Ok(Added { channels: count, endpoints })
 }
@@ -164,7 +166,11 @@ impl Ends<'_> {
 
     fn source(&self) -> Vec<String> {
         let start = outside::session_start(self.plan, self.seed);
-        self.common("source", self.source, start.as_ns())
+        let mut arguments = self.common("source", self.source, start.as_ns());
+        if !self.plan.relays.is_empty() {
+            arguments.push(format!("--serve=0.0.0.0:{}", relays::port(self.index)));
+        }
+        arguments
     }
 
     fn receiver(&self, flow: &str, address: Ipv4Addr, start_ns: u64) -> Vec<String> {

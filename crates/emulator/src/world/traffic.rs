@@ -116,11 +116,11 @@ impl TrafficPlan {
         flows: &mut Vec<WorldFlow>,
     ) -> Result<(), Error> {
         let ecn = uses_ecn(&table.traffic);
-        let from = hosts.get(Use { node: table.from, number: 0, ecn });
+        let from = hosts.get(Use::of(table.from, ecn));
         // The flows to each node, in the order of the nodes.
         let mut to_nodes: Vec<(usize, Vec<usize>)> = Vec::new();
         for end in &table.to {
-            let to = hosts.get(Use { node: end.node, number: 0, ecn });
+            let to = hosts.get(Use::of(end.node, ecn));
             let port = FIRST_PORT + (self.flows.len() % 40_000) as u16;
             let number = match &table.traffic {
                 What::Tcp { .. } => protocol::TCP,

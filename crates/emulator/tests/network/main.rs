@@ -9,4 +9,5 @@ mod kill;
 mod lab;
 mod marks;
 mod multicast;
+mod relays;
 mod unicast;

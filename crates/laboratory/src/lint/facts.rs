@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use layercast_core::units::{Rate, Size};
 use layercast_simulator::tcp::TcpOptions;
 
-use crate::scenario::{DemandPlan, FlowEnd, FlowPlan, LinkDirection, Scenario, SessionPlan, Traffic};
+use crate::scenario::{DemandPlan, FlowEnd, FlowPlan, LinkDirection, Paths, Scenario, SessionPlan, Traffic};
 
 /// Loads in bit/s by the link before and the link that holds the flows back, if one does.
 type Loads = BTreeMap<(Option<usize>, Option<usize>), f64>;
@@ -35,8 +35,8 @@ impl<'s> Facts<'s> {
     pub(super) fn of(scenario: &'s Scenario) -> Facts<'s> {
         let mut paths = Paths::of(scenario);
         let sessions =
-            scenario.sessions.iter().map(|plan| paths.routes(plan.source, &plan.receivers)).collect();
-        let flows = scenario.flows.iter().map(|plan| paths.routes(plan.from, &plan.to)).collect();
+            scenario.sessions.iter().map(|plan| routes(&mut paths, plan.source, &plan.receivers)).collect();
+        let flows = scenario.flows.iter().map(|plan| routes(&mut paths, plan.from, &plan.to)).collect();
         Facts { scenario, names: scenario.link_names(), sessions, flows }
     }
 
@@ -214,76 +214,10 @@ fn window_bytes(options: &TcpOptions) -> f64 {
     f64::from(options.window) * f64::from(options.packet_size.as_bytes())
 }
 
-/// Shortest paths in hops; ties go to the link that was declared first, as in the simulator.
-struct Paths<'s> {
-    scenario: &'s Scenario,
-    /// The directions that leave each node, in ascending order.
-    leaving: Vec<Vec<usize>>,
-    /// From each node that was asked for: the direction by which each other one is reached.
-    known: BTreeMap<usize, Vec<Option<usize>>>,
-}
-
-impl<'s> Paths<'s> {
-    fn of(scenario: &'s Scenario) -> Paths<'s> {
-        let mut leaving = vec![Vec::new(); scenario.nodes.len()];
-        for (index, link) in scenario.links.iter().enumerate() {
-            leaving[link.from].push(2 * index);
-            leaving[link.to].push(2 * index + 1);
-        }
-        Paths { scenario, leaving, known: BTreeMap::new() }
-    }
-
-    /// The paths from a node to the places where flows end, each node once.
-    fn routes(&mut self, from: usize, ends: &[FlowEnd]) -> Vec<Route> {
-        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
-        ends.iter().for_each(|end| *counts.entry(end.node).or_default() += 1);
-        let routes =
-            counts.into_iter().map(|(node, count)| Route { node, count, links: self.path(from, node) });
-        routes.collect()
-    }
-
-    fn path(&mut self, from: usize, to: usize) -> Vec<usize> {
-        // A node with one link shares the paths of its neighbour.
-        let (root, first) = match self.leaving[from].as_slice() {
-            &[only] if from != to => (self.end(only), Some(only)),
-            _ => (from, None),
-        };
-        if !self.known.contains_key(&root) {
-            let reached = self.explore(root);
-            self.known.insert(root, reached);
-        }
-        let reached = &self.known[&root];
-        let (mut links, mut at) = (Vec::new(), to);
-        while at != root {
-            let Some(link) = reached[at] else { break };
-            links.push(link);
-            at = self.end(link ^ 1);
-        }
-        links.extend(first);
-        links.reverse();
-        links
-    }
-
-    /// The node that a direction leads to.
-    fn end(&self, index: usize) -> usize {
-        let link = &self.scenario.links[index / 2];
-        if index.is_multiple_of(2) { link.to } else { link.from }
-    }
-
-    fn explore(&self, root: usize) -> Vec<Option<usize>> {
-        let mut reached = vec![None; self.leaving.len()];
-        let mut order = vec![root];
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            for &link in &self.leaving[node] {
-                let to = self.end(link);
-                if to != root && reached[to].is_none() {
-                    reached[to] = Some(link);
-                    order.push(to);
-                }
-            }
-        }
-        reached
-    }
+/// The paths from a node to the places where flows end, each node once.
+fn routes(paths: &mut Paths<'_>, from: usize, ends: &[FlowEnd]) -> Vec<Route> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    ends.iter().for_each(|end| *counts.entry(end.node).or_default() += 1);
+    let routes = counts.into_iter().map(|(node, count)| Route { node, count, links: paths.path(from, node) });
+    routes.collect()
 }

@@ -23,6 +23,7 @@ pub(super) const UNLIMITED_QUEUE: &str = "unlimited-queue";
 pub(super) const LOCKSTEP: &str = "lockstep";
 pub(super) const PAPER_TCP: &str = "paper-tcp";
 pub(super) const CHANGES_AFTER_END: &str = "changes-after-end";
+pub(super) const RELAYS: &str = "relays";
 pub(super) const UNUSED: &str = "unused";
 pub(super) const FEW_REPLICATIONS: &str = "few-replications";
 pub(super) const STANDING_QUEUE: &str = "standing-queue";
@@ -88,6 +89,13 @@ pub const ALL: &[Lint] = &[
         meaning: "Outages of a link, or changes of its `rates`, come after the end of the run. (In \
                   `changes` that is an error.)",
         remedy: "Make the run longer, or take them out.",
+    },
+    Lint {
+        name: RELAYS,
+        when: BEFORE,
+        meaning: "A session has relays, which the simulated world has not: there every router carries multicast, and \
+                  the run is the same without them.",
+        remedy: "Run it in the emulated world, or compare both with `layercast agree`.",
     },
     Lint {
         name: UNUSED,

@@ -2,7 +2,7 @@
 
 use layercast_protocols::registry::Registry;
 
-use super::{ALL, after, before, markdown, render};
+use super::{ALL, after, before, emulated, markdown, render};
 use crate::results::{Finding, LinkInfo, LinkMeasures, Replication, WindowMeasures};
 use crate::scenario::catalogue::BUILT_IN;
 use crate::scenario::{Catalogue, Scenario, read};
@@ -197,6 +197,14 @@ fn outages_after_the_end_are_found() {
         |from: &str, to: &str| format!("G-R = {{ rate = \"10 Mbit/s\", down = [[\"{from}\", \"{to}\"]] }}");
     only(&[(SLOW, &down("60 s", "70 s"))], "changes-after-end", "link G-R");
     nothing(&[(SLOW, &down("59 s", "70 s"))]);
+}
+
+#[test]
+fn relays_are_of_the_emulated_world() {
+    let relayed = ("receivers = [\"R\"]", "receivers = [\"R\"]\nrelays = [\"G\"]");
+    let finding = only(&[relayed], "relays", "session m");
+    assert_eq!(finding.line, Some(18));
+    assert_eq!(emulated(vec![finding]), []);
 }
 
 #[test]

@@ -102,6 +102,8 @@ pub enum FieldKind {
     Node,
     /// A list of nodes.
     Nodes,
+    /// A list of nodes that may be empty.
+    NodesOrNone,
     /// A node or a list of nodes.
     NodeOrNodes,
     /// A list of nodes, or `all` or `none` of those that there are.
@@ -262,6 +264,7 @@ impl FieldKind {
             FieldKind::Windows => "a list such as [[\"30 s\", \"end\"], [\"10 s\", \"300 s\"]]",
             FieldKind::Node => "the name of a node",
             FieldKind::Nodes => "a list of nodes, such as [\"R1\", \"R2\"]",
+            FieldKind::NodesOrNone => "a list of nodes, such as [\"R1\", \"R2\"], or []",
             FieldKind::NodeOrNodes => "a node such as \"R1\", or a list of nodes",
             FieldKind::Each => "a table such as { site = \"01..30\", rate = [\"5 Mbit/s\", \"8 Mbit/s\"] }",
             FieldKind::Templates => "tables under names, with `{variable}` in names and texts",

@@ -174,6 +174,9 @@ pub struct SessionPlan {
     pub object: Option<ObjectPlan>,
     /// Which routers take part, where the protocol has routers.
     pub routers: RouterPlan,
+    /// The nodes where relays run, each once and none that of the source; if there are any, the network carries no
+    /// multicast of this session.
+    pub relays: Vec<usize>,
 }
 
 /// Which routers of a session take part.

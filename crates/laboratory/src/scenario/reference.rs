@@ -98,6 +98,7 @@ fn takes(kind: &FieldKind) -> String {
         FieldKind::TimeDistribution => format!("a time, or a [{0}](#{0})", TIME_DISTRIBUTION.name),
         FieldKind::NodeOrNodes => "a node or a list of nodes".to_owned(),
         FieldKind::Nodes => "a list of nodes".to_owned(),
+        FieldKind::NodesOrNone => "a list of nodes, or []".to_owned(),
         FieldKind::Node => "a node".to_owned(),
         FieldKind::Templates => "tables under names".to_owned(),
         FieldKind::Texts => "a list of texts".to_owned(),

@@ -168,6 +168,7 @@ fn kind(kind: &FieldKind, names: &Names<'_>) -> Value {
             json!({"type": "array", "items": window, "minItems": 1})
         }
         FieldKind::Nodes => nodes(),
+        FieldKind::NodesOrNone => json!({"type": "array", "items": {"type": "string"}}),
         FieldKind::NodeOrNodes => json!({"anyOf": [{"type": "string"}, nodes()]}),
         FieldKind::Routers => json!({"anyOf": [{"enum": ["all", "none"]}, nodes()]}),
         FieldKind::Protocol if names.protocols.is_empty() => json!({"type": "string"}),

@@ -574,6 +574,12 @@ class Session(Table):
     routers : Routers
         Which routers take part, if the protocol has routers. Takes a table such as { active = ["A", "B"] }.
         If None: all, without failures.
+    relays : Sequence[str]
+        The nodes where relays run: the network carries no multicast of this session, and each relay and
+        each receiver has its packets by unicast from the nearest relay on its path, or from the source.
+        Only the emulated world has them; in the simulated one every router carries multicast. See
+        `docs/relays.md`. Takes a list of nodes, such as ["R1", "R2"], or []. If None: none, since the
+        network carries multicast.
     options : Mapping[str, Any]
         Options of the protocol. Takes a table of options, such as { strategy = "lazy" }. If None: the
         protocol's.
@@ -595,6 +601,7 @@ class Session(Table):
     object: str | None = None
     leave_when_complete: bool | None = None
     routers: Routers | None = None
+    relays: Sequence[str] | None = None
     options: Mapping[str, Any] | None = None
 
 

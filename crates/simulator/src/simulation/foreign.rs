@@ -228,9 +228,12 @@ impl<F: Family> Simulation<F> {
     }
 
     /// A packet was lost on a path.
-    pub(super) fn lose_foreign(&mut self, agent: u32, from: Peer) {
+    pub(super) fn lose_foreign(&mut self, agent: u32, from: Peer, header: F::Header) {
         if let (&Agent::Outlet { flow, .. }, COUNTS) = (&self.agents[agent as usize], from) {
             self.unicast_flows[flow as usize].lost_packets += 1;
+            if let Some(losses) = &mut self.foreign_losses {
+                losses.push((ForeignPath(agent), header));
+            }
         }
     }
 }

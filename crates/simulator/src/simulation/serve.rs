@@ -337,7 +337,9 @@ impl<F: Family> Simulation<F> {
                         self.unicast_flows[*flow as usize].lost_packets += 1;
                     }
                 }
-                (Route::Path { agent, .. }, Body::Unicast { from, .. }) => self.lose_foreign(*agent, from),
+                (Route::Path { agent, .. }, Body::Unicast { from, header }) => {
+                    self.lose_foreign(*agent, from, header);
+                }
                 (Route::Data { session }, Body::Channel { channel, header, .. }) if !header.is_repair() => {
                     let session = &mut self.sessions[*session as usize];
                     session.tree.for_each_member_below(copy.position, channel, &mut |receiver| {

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use layercast_core::contract::TraceEvent;
-use layercast_core::units::Time;
+use layercast_core::units::{Duration, Time};
 
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
-use crate::host::{Interface, ReceiverHost, ReceiverNote};
+use crate::host::{Access, Groups, Interface, ReceiverHost, ReceiverNote};
+use crate::relay::{FeedbackPath, RelayTunnel};
 
 pub(super) fn run(
     plan: &EndpointPlan,
@@ -19,7 +20,14 @@ pub(super) fn run(
 ) -> Result<(), Error> {
     let session = plan.session()?;
     let interface = Interface::find(Some(&plan.address.to_string()), plan.group)?;
-    let mut host = ReceiverHost::new(interface, &plan.protocol, session, None, plan.receiver_seed)?;
+    let access = match plan.relay {
+        Some(relay) => {
+            let tunnel = RelayTunnel::open(plan.key(), &[relay], Duration::ZERO, FeedbackPath::Relay)?;
+            Access::Tunnel(Box::new(tunnel))
+        }
+        None => Access::Native(Groups::new(interface.clone(), None)),
+    };
+    let mut host = ReceiverHost::by(access, interface, &plan.protocol, session, plan.receiver_seed)?;
     host.keep_log();
     say(out, &Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };

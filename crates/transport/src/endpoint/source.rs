@@ -1,6 +1,7 @@
 //! A source with payload of no meaning.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -9,10 +10,17 @@ use layercast_core::units::{Channel, Time};
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
 use crate::host::{Interface, SourceHost, Supply};
+use crate::relay::{ServeOptions, SourceServer};
+use layercast_delivery::relay::message::Alternatives;
+use layercast_delivery::relay::parent::Limits;
+use layercast_delivery::relay::session::Allowed;
 use layercast_delivery::sender::Load;
 
 /// The time to live of packets: more hops than any network of a scenario has.
 const TTL: u8 = 255;
+
+/// The most relays and receivers that a source serves by unicast.
+const CHILDREN_MAX: usize = 10_000;
 
 /// Payload of no meaning. The host gives packets their size.
 struct Synthetic;
@@ -20,6 +28,17 @@ struct Synthetic;
 impl Supply for Synthetic {
     fn next(&mut self, _channel: Channel, _now: Time, _room: &mut [u8]) -> Result<Load, Error> {
         Ok(Load { toi: 1, ..Load::default() })
+    }
+}
+
+/// How the session is served by unicast.
+fn serving(plan: &EndpointPlan, listen: SocketAddr) -> ServeOptions {
+    ServeOptions {
+        listen,
+        allowed: Allowed { sessions: vec![plan.key()], prefixes: Vec::new() },
+        alternatives: Alternatives::default(),
+        limits: Limits { children: CHILDREN_MAX, per_address: CHILDREN_MAX, ..Limits::default() },
+        highest: None,
     }
 }
 
@@ -34,6 +53,9 @@ pub(super) fn run(
     let mut host = SourceHost::new(&interface, &plan.protocol, session, plan.feedback_port, TTL, plan.seed)?;
     host.set_ecn(plan.ecn)?;
     host.fill_packets();
+    if let Some(listen) = plan.serve {
+        host.branch(Box::new(SourceServer::open(&serving(plan, listen), plan.source)?), true);
+    }
     say(out, &Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };
     let clock = RunClock { begin };

@@ -30,4 +30,6 @@ pub(super) struct Branching {
     pub(super) branch: Box<dyn Branch>,
     /// Nothing is sent by multicast.
     pub(super) only: bool,
+    /// Whether routers may mark its packets.
+    pub(super) ecn: Ecn,
 }

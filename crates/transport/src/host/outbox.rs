@@ -81,7 +81,7 @@ impl Outbox {
     }
 
     /// Passes all packets to a branch, those of each channel in order.
-    fn copy(&self, branch: &mut dyn Branch) {
+    fn copy(&self, branch: &mut dyn Branch, ecn: Ecn) {
         let mut rest = self.due.as_slice();
         while let Some(first) = rest.first() {
             let alike = |due: &&Due| due.channel == first.channel;
@@ -89,7 +89,7 @@ impl Outbox {
             let parts: [IoSlice<'_>; RUN_PACKETS] = std::array::from_fn(|index| {
                 IoSlice::new(run.get(index).map_or(&[], |due| bytes(&self.room, due)))
             });
-            branch.send(first.channel, parts.get(..run.len()).unwrap_or_default(), Ecn::Capable);
+            branch.send(first.channel, parts.get(..run.len()).unwrap_or_default(), ecn);
             rest = others;
         }
     }
@@ -110,8 +110,8 @@ impl Outbox {
         let order = |channel: Channel| (u32::from(channel.0) + 1).wrapping_mul(odd);
         // An unstable sort needs no memory; places keep the order.
         self.due.sort_unstable_by_key(|due| (order(due.channel), due.start));
-        if let Some(Branching { branch, only }) = branching {
-            self.copy(branch.as_mut());
+        if let Some(Branching { branch, only, ecn }) = branching {
+            self.copy(branch.as_mut(), *ecn);
             if *only {
                 self.due.drain(..).for_each(|one| report(one.channel, one.to, Ok(one.length)));
                 return 0;

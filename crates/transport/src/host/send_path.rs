@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use layercast_core::contract::{Header as _, Host, Payload, Send, Target, TraceEvent};
+use layercast_core::contract::{Ecn, Header as _, Host, Payload, Send, Target, TraceEvent};
 use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_protocols::registry::Header;
@@ -90,6 +90,8 @@ pub(super) struct SendPath {
     pub(super) demands: Option<Demands>,
     /// The second path of all packets, if there is one.
     pub(super) branching: Option<Branching>,
+    /// Whether routers may mark packets.
+    pub(super) ecn: Ecn,
     /// Channels whose packets the kernel refused for lack of buffer space.
     pub(super) refused: Vec<Channel>,
     /// Since when the network takes no packets, and the system's reason.
@@ -114,6 +116,7 @@ impl SendPath {
             collector: None,
             demands: None,
             branching: None,
+            ecn: Ecn::Capable,
             refused: Vec::with_capacity(BATCH),
             outage: None,
             failure: None,

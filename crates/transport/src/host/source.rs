@@ -143,7 +143,11 @@ impl SourceHost {
     ///
     /// # Errors
     /// The system's error.
-    pub fn set_ecn(&self, ecn: bool) -> Result<(), Error> {
+    pub fn set_ecn(&mut self, ecn: bool) -> Result<(), Error> {
+        self.send_path.ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
+        if let Some(branching) = &mut self.send_path.branching {
+            branching.ecn = self.send_path.ecn;
+        }
         set_ecn(self.send_path.socket.as_udp(), ecn)
             .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
     }
@@ -190,7 +194,7 @@ impl SourceHost {
 
     /// Sends all packets by a second path too, or by it alone. Called before the start.
     pub fn branch(&mut self, branch: Box<dyn Branch>, only: bool) {
-        self.send_path.branching = Some(Branching { branch, only });
+        self.send_path.branching = Some(Branching { branch, only, ecn: self.send_path.ecn });
     }
 
     /// Starts the session.

@@ -112,7 +112,7 @@ fn check(node: &Node, kind: &FieldKind, context: &mut Context<'_>) {
         FieldKind::Option(options) => check_option(node, options, context),
         FieldKind::Outages => drop(Vec::<Outage>::read(node, kind, context)),
         FieldKind::Range => drop(<(Duration, Duration)>::read(node, kind, context)),
-        FieldKind::Nodes | FieldKind::NodeOrNodes | FieldKind::Routers => {
+        FieldKind::Nodes | FieldKind::NodesOrNone | FieldKind::NodeOrNodes | FieldKind::Routers => {
             drop(Vec::<Named>::read(node, kind, context));
         }
         // Options are checked where the protocol is known; the others do not occur in defaults.

@@ -53,6 +53,7 @@ pub(super) fn read(
     let routers = table
         .table("routers", &ROUTERS, context)
         .map(|routers| routers::read(&routers, protocol.as_ref(), topology, context));
+    let relays = read_relays(&table, source, topology, context);
     let mut all_allowed = true;
     if let (Some(protocol), Some(options)) = (&mut protocol, table.node("options")) {
         all_allowed = set_options(options, protocol, context);
@@ -85,7 +86,33 @@ pub(super) fn read(
         packets: table.get("packets", context),
         object,
         routers: routers.unwrap_or_default(),
+        relays,
     })
+}
+
+/// The nodes where relays run.
+fn read_relays(
+    table: &TableReader<'_>,
+    source: Option<usize>,
+    topology: &Topology,
+    context: &mut Context<'_>,
+) -> Vec<usize> {
+    let named: Vec<Named> = table.get("relays", context).unwrap_or_default();
+    let mut relays = Vec::new();
+    for name in &named {
+        let Some(node) = topology.find(name, context) else { continue };
+        let message = if Some(node) == source {
+            format!("`{}` is the node of the source, which serves relays itself", name.text)
+        } else if relays.contains(&node) {
+            format!("`{}` has two relays of the session", name.text)
+        } else {
+            topology.check_way(source, Some(node), name, context);
+            relays.push(node);
+            continue;
+        };
+        context.problems.push(Problem::of(&name.node, message).allowed("other nodes, each once"));
+    }
+    relays
 }
 
 /// What stands for layers that could not be read; the scenario is rejected then.

@@ -206,7 +206,10 @@ impl Read for Vec<Named> {
         if matches!(kind, FieldKind::NodeOrNodes | FieldKind::Routers) && node.text().is_some() {
             return Named::read(node, kind, context).map(|name| vec![name]);
         }
-        let items = list(node, kind, context)?;
+        let items = match (&node.value, kind) {
+            (Value::List(items), FieldKind::NodesOrNone) => items.as_slice(),
+            _ => list(node, kind, context)?,
+        };
         let names: Vec<Option<Named>> =
             items.iter().map(|item| Named::read(item, &FieldKind::Node, context)).collect();
         names.into_iter().collect()

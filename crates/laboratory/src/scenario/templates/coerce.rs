@@ -39,6 +39,7 @@ pub(in crate::scenario) fn coerced(text: &str, kind: Option<FieldKind>, at: At) 
                     kind,
                     FieldKind::NodeOrNodes
                         | FieldKind::Nodes
+                        | FieldKind::NodesOrNone
                         | FieldKind::Rates
                         | FieldKind::Outages
                         | FieldKind::Positives

@@ -96,7 +96,10 @@ fn merge(
     collision: Collision,
     problems: &mut Problems,
 ) {
-    let is_names = matches!(kind, Some(FieldKind::Nodes | FieldKind::NodeOrNodes | FieldKind::Routers));
+    let is_names = matches!(
+        kind,
+        Some(FieldKind::Nodes | FieldKind::NodesOrNone | FieldKind::NodeOrNodes | FieldKind::Routers)
+    );
     if is_names && let Value::Text(_) = present.value {
         present.value = Value::List(vec![present.clone()]);
     }
