@@ -114,7 +114,7 @@ fn a_receiver_without_multicast_finds_the_relay_that_the_description_names() {
     let arguments = [&["send", &file, "--group", &group][..], &serve, &ends].concat();
     let (sender, _, stdout) = start(&arguments);
     let written = fs::read_to_string(&description).expect("the description");
-    assert!(written.contains(&format!("a=x-layercast:relays = {top}\r\n")), "{written}");
+    assert!(written.contains(&format!("a=x-layercast:relays = \"{top}\"\r\n")), "{written}");
     let without = ["receive", &description, "--into", &into, "--no-relays", "--start-within", "4 s"];
     let without = transfer(&without).output().expect("the program starts");
     assert_eq!(without.status.code(), Some(1), "{}", text(&without.stderr));

@@ -1,6 +1,6 @@
 //! Relays that a session's description names: for receivers that multicast does not reach, or no longer.
 //!
-//! They are a line of ours, `a=x-layercast:relays = ADDRESS:PORT ...`, so that receivers of earlier versions pass them over. An
+//! They are a line of ours, `a=x-layercast:relays = "ADDRESS:PORT ..."`, so that receivers of earlier versions pass them over. An
 //! announcement comes by multicast: its relays are for receivers that lose that later. A description in a file is for all.
 
 use std::net::SocketAddr;
@@ -27,7 +27,8 @@ impl Description {
             .map(ToString::to_string)
             .collect();
         if !named.is_empty() {
-            self.lines.push((RELAYS.to_owned(), named.join(" ")));
+            // In quotes, as the session description, which is TOML, has texts.
+            self.lines.push((RELAYS.to_owned(), format!("\"{}\"", named.join(" "))));
         }
     }
 

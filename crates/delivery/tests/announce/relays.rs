@@ -19,7 +19,7 @@ fn relays_are_named_in_their_order_and_only_hosts_are() {
     description.name_relays(&[&not[..], &relays[..]].concat());
     assert_eq!(description.relays(), relays);
     let text = description.write().unwrap();
-    assert!(text.contains("a=x-layercast:relays = 192.0.2.7:5600 [2001:db8::7]:5601\r\n"), "{text}");
+    assert!(text.contains("a=x-layercast:relays = \"192.0.2.7:5600 [2001:db8::7]:5601\"\r\n"), "{text}");
     let read = Description::read(text.as_bytes()).unwrap();
     assert_eq!((read.relays(), read.session_text().is_ok()), (relays.to_vec(), true));
     description.name_relays(&[]);

@@ -32,6 +32,16 @@ fn of(session: &Session) -> Description {
 }
 
 #[test]
+fn a_session_whose_description_names_relays_is_the_same() {
+    let session: Session = SESSION.parse().unwrap();
+    let mut description = of(&session);
+    description.name_relays(&["192.0.2.7:5600".parse().unwrap(), "[2001:db8::7]:5601".parse().unwrap()]);
+    let read = Description::read(description.write().unwrap().as_bytes()).unwrap();
+    assert_eq!(read.session_text().unwrap().parse::<Session>().unwrap(), session);
+    assert_eq!(read.relays().len(), 2);
+}
+
+#[test]
 fn a_session_of_ours_is_written_and_read() {
     let session: Session = SESSION.parse().unwrap();
     let description = of(&session);
