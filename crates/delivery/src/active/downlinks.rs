@@ -172,10 +172,13 @@ impl Downlinks {
         while chosen != 0 {
             let place = chosen.trailing_zeros() as usize;
             chosen &= chosen - 1;
-            if let Some(child) = self.parent.child_mut(place) {
+            // Local multicast, the one child without an address, is no part of such a tree.
+            if let Some(child) = self.parent.child_mut(place)
+                && let Some(to) = child.address
+            {
                 child.packets += 1;
                 child.bytes += (head.len() + packet.len()) as u64;
-                wire.send(child.address, head, packet);
+                wire.send(to, head, packet);
             }
         }
     }
@@ -186,9 +189,10 @@ impl Downlinks {
         let Some(place) = self.peers.iter().position(known) else { return };
         let handle = self.session().and_then(|session| self.parent.handle(session));
         let (Some(handle), Some(child)) = (handle, self.parent.child_mut(place)) else { return };
+        let Some(to) = child.address else { return };
         let (head, length) = down_head(handle, channel, hops);
         child.packets += 1;
-        wire.send(child.address, head.get(..length).unwrap_or_default(), packet);
+        wire.send(to, head.get(..length).unwrap_or_default(), packet);
     }
 
     /// Sends all children elsewhere.
