@@ -50,7 +50,7 @@ SHARE ?=
 trial-share: trials-program ## One bottleneck of 20 Mbit/s, shared with the kernel's TCP: cubic, reno, bbr; tbf, drop-tail, CoDel, FQ-CoDel (100 minutes)
 	$(call TRIAL,share) $(SHARE)
 
-trial-amca: trials-program ## AMCA over relays that take part, in the networks of its report, against their simulation (25 minutes)
+trial-amca: trials-program ## AMCA over relays that take part, in the networks of its report, against their simulation (100 minutes)
 	$(call TRIAL,amca)
 
 norm-file:

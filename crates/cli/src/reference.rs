@@ -165,7 +165,8 @@ mod tests {
             let heading = format!("\n## layercast {name}\n");
             let (_, part) = text.split_once(&heading).unwrap_or_else(|| panic!("{name} is missing"));
             let part = part.split("\n## ").next().unwrap_or_default();
-            for flag in command.get_arguments().filter_map(|argument| argument.get_long()) {
+            let shown = command.get_arguments().filter(|argument| !argument.is_hide_set());
+            for flag in shown.filter_map(|argument| argument.get_long()) {
                 assert!(flag == "help" || part.contains(&format!("--{flag}")), "{name} --{flag}");
             }
         }

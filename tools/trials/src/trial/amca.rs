@@ -7,6 +7,7 @@ use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 use layercast_emulator::world::Bare;
 use layercast_laboratory::BuiltIn;
@@ -58,6 +59,10 @@ pub struct Options {
     #[arg(long, value_delimiter = ',', default_values_t = SETUPS.map(|(name, ..)| name.to_owned()))]
     pub figures: Vec<String>,
 
+    /// Runs of each
+    #[arg(long, default_value_t = 5)]
+    pub runs: u32,
+
     /// Simulated replications
     #[arg(long, default_value_t = 15)]
     pub replications: u32,
@@ -77,6 +82,7 @@ impl Options {
         Options {
             common: Common { program: Some(program), out, seed: 1 },
             figures: vec!["8".to_owned()],
+            runs: 1,
             replications: 1,
             seconds: Some(21.0),
             report_only: true,
@@ -100,9 +106,10 @@ pub fn run(options: &Options) -> Result<()> {
         let source = catalogue::load(name)?;
         let scenario = read(&source.name, &source.text, &settings, &Catalogue::of::<BuiltIn>())
             .map_err(|errors| anyhow::anyhow!("{errors}"))?;
-        let emulated = emulate(options, &program, &scenario)?;
+        let runs: Result<Vec<Rates>> =
+            (0..options.runs).map(|run| emulate(options, &program, &scenario, run)).collect();
         let simulated = simulate(&scenario)?;
-        add(options, &mut report, figure, &scenario, &emulated, &simulated)?;
+        add(options, &mut report, figure, &scenario, &runs?, &simulated)?;
     }
     report.end()
 }
@@ -119,20 +126,29 @@ fn add(
     report: &mut Report,
     figure: &str,
     scenario: &Scenario,
-    emulated: &Rates,
+    emulated: &[Rates],
     simulated: &Rates,
 ) -> Result<()> {
     let names = scenario.flow_names();
     for (place, window) in scenario.windows.iter().enumerate() {
         let of = |rates: &Rates| rates.windows.get(place).cloned().flatten();
-        let (Some(real), Some(ideal)) = (of(emulated), of(simulated)) else { continue };
+        let (runs, Some(ideal)) = (emulated.iter().filter_map(of).collect::<Vec<_>>(), of(simulated)) else {
+            continue;
+        };
+        if runs.is_empty() {
+            continue;
+        }
         let compared: Vec<Value> = names
             .iter()
-            .zip(real.iter().zip(&ideal))
+            .zip(&ideal)
+            .enumerate()
             .filter(|(_, (_, ideal))| **ideal >= LEAST_KBPS)
-            .map(|(name, (real, ideal))| {
-                json!({ "flow": name.name, "relays_kbps": real.round(), "simulated_kbps": ideal.round(),
-                    "ratio": real / ideal })
+            .map(|(flow, (name, ideal))| {
+                let of_runs: Vec<f64> = runs.iter().filter_map(|run| run.get(flow).copied()).collect();
+                let mean = of_runs.iter().sum::<f64>() / of_runs.len() as f64;
+                let each: Vec<f64> = of_runs.iter().map(|kbps| kbps.round()).collect();
+                json!({ "flow": name.name, "relays_kbps": mean.round(), "each_kbps": each,
+                    "simulated_kbps": ideal.round(), "ratio": mean / ideal })
             })
             .collect();
         let is_near =
@@ -140,7 +156,7 @@ fn add(
         let is_right = !compared.is_empty() && compared.iter().all(is_near);
         let line = json!({
             "figure": figure, "from_s": window.start.as_secs_f64(), "to_s": window.end.as_secs_f64(),
-            "late_ms": emulated.late_ms, "flows": compared,
+            "late_ms": emulated.iter().map(|run| run.late_ms).collect::<Vec<_>>(), "flows": compared,
         });
         report.add(is_right || options.report_only, line)?;
     }
@@ -235,14 +251,14 @@ impl Tree {
     }
 }
 
-fn emulate(options: &Options, program: &Program, scenario: &Scenario) -> Result<Rates> {
+fn emulate(options: &Options, program: &Program, scenario: &Scenario, run: u32) -> Result<Rates> {
     let scratch = Scratch::new("amca")?;
     let mut bare = Bare::new(scenario)?;
     bare.emulation.start();
     let mut tree = Tree::start(program, scenario, &bare, &scratch)?;
     let size = scenario.sessions.first().map_or(0, |session| u64::from(session.packet_size.as_bytes()));
     let zero = first_packet(&mut bare, &mut tree, size)?;
-    let tcps = add_tcps(&mut bare, scenario, zero)?;
+    let tcps = add_tcps(&mut bare, scenario, zero, options.common.seed + u64::from(run))?;
     let ends = receivers_links(scenario, &bare)?;
     let received = |bare: &Bare| -> Vec<u64> {
         let carried = bare.carried();
@@ -296,19 +312,25 @@ fn first_packet(bare: &mut Bare, tree: &mut Tree, size: u64) -> Result<Time> {
 }
 
 /// The scenario's TCPs, on its clock.
-fn add_tcps(bare: &mut Bare, scenario: &Scenario, zero: Time) -> Result<Vec<TcpId>> {
+fn add_tcps(bare: &mut Bare, scenario: &Scenario, zero: Time, seed: u64) -> Result<Vec<TcpId>> {
     let hosts = bare.emulation.hosts();
     let node = |place: usize| hosts.get(place).map(layercast_emulator::Host::node).context("a host");
     let mut ids = Vec::new();
     for flow in &scenario.flows {
         let Traffic::Tcp { options, .. } = &flow.traffic else { bail!("{} is no TCP", flow.name) };
         for end in &flow.to {
+            let drawn = match flow.start {
+                Draw::Fixed(at) => at,
+                Draw::Uniform { low, high } => {
+                    low + Stream::new(seed, &end.flow).uniform_duration(high.since(low))
+                }
+            };
             let config = TcpConfig {
                 from: node(flow.from)?,
                 to: node(end.node)?,
                 options: options.clone(),
                 demand: Demand::Endless,
-                start: zero + Draw::low(&flow.start).since(Time::ZERO),
+                start: zero + drawn.since(Time::ZERO),
                 stop: flow.stop.map(|stop| zero + stop.since(Time::ZERO)),
                 name: end.flow.clone(),
             };
