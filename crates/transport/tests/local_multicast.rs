@@ -9,21 +9,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_testkit::{Missing, skip};
-
 use lab::transfer::{TempDir, receiver_of};
-use lab::{Lab, ROLE};
-
-/// A lab of these links; none where that is not possible, and then the test is recorded as skipped.
-fn lab(links_mbps: &[u32]) -> Option<Lab> {
-    match Lab::new(links_mbps, &["--ignored", "--exact", "child", "--nocapture"]) {
-        Ok(lab) => Some(lab),
-        Err(error) => {
-            skip(Missing::Netns, error);
-            None
-        }
-    }
-}
+use lab::{ROLE, lab};
 
 #[test]
 #[ignore = "started by the other tests, in a namespace"]

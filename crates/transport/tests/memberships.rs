@@ -10,21 +10,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_testkit::{Missing, skip};
-
 use lab::transfer::{TempDir, receiver};
-use lab::{Lab, ROLE};
-
-/// A lab of these links; none where that is not possible, and then the test is recorded as skipped.
-fn lab(links_mbps: &[u32]) -> Option<Lab> {
-    match Lab::new(links_mbps, &["--ignored", "--exact", "child", "--nocapture"]) {
-        Ok(lab) => Some(lab),
-        Err(error) => {
-            skip(Missing::Netns, error);
-            None
-        }
-    }
-}
+use lab::{ROLE, lab};
 
 #[test]
 #[ignore = "started by the other tests, in a namespace"]
@@ -49,7 +36,7 @@ fn held(log: &Path) -> BTreeSet<u32> {
 }
 
 /// The channels that the bridge forwards to a port, by its table.
-fn forwarded(lab: &Lab, port: &str) -> BTreeSet<u32> {
+fn forwarded(lab: &lab::Lab, port: &str) -> BTreeSet<u32> {
     let table = lab.output("bridge", "bridge mdb show dev br0");
     let of_port = table.lines().filter(|line| line.contains(&format!("port {port} ")));
     let group = |line: &str| line.split("grp 239.1.2.").nth(1)?.split(' ').next()?.parse().ok();
@@ -57,7 +44,7 @@ fn forwarded(lab: &Lab, port: &str) -> BTreeSet<u32> {
 }
 
 /// What has arrived at a receiver's interface, in bytes.
-fn arrived(lab: &Lab, namespace: &str) -> f64 {
+fn arrived(lab: &lab::Lab, namespace: &str) -> f64 {
     lab.output(namespace, "cat /sys/class/net/up0/statistics/rx_bytes").trim().parse().unwrap()
 }
 

@@ -8,25 +8,11 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_testkit::{Missing, skip};
-
 use lab::transfer::{LINKS_MBPS, TempDir, receiver, transfer, transfer_of_parts};
-use lab::{Lab, ROLE};
+use lab::{ROLE, lab};
 
 /// The rate of the base layer.
 const BASE_BPS: f64 = 512e3;
-
-/// A lab of these links; none where that is not possible, and then the test is recorded as skipped.
-fn lab(links_mbps: &[u32]) -> Option<Lab> {
-    // A lab starts this program again, as the test `child`.
-    match Lab::new(links_mbps, &["--ignored", "--exact", "child", "--nocapture"]) {
-        Ok(lab) => Some(lab),
-        Err(error) => {
-            skip(Missing::Netns, error);
-            None
-        }
-    }
-}
 
 #[test]
 #[ignore = "started by the other tests, in a namespace"]

@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "../lo/fixture.rs"]
+mod fixture;
 #[path = "../lo/mod.rs"]
 mod lo;
 mod peer;
@@ -19,9 +21,10 @@ use layercast_transport::amt::AmtRelay;
 use layercast_transport::host::Interface;
 use layercast_transport::notice::AmtNews;
 
+use fixture::{TempDir, content};
 use lo::works_here;
 use peer::{Peer, Running};
-use transfer::{TempDir, content, receive_into, receiving, sending, start_source};
+use transfer::{receive_into, receiving, sending, start_source};
 
 /// Relays have a port of their own each, since the usual one may be taken.
 fn relay_at(number: u16) -> SocketAddr {

@@ -21,6 +21,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use layercast_testkit::{Missing, skip};
+
 /// The environment variable that gives a child process its role.
 pub(crate) const ROLE: &str = "LAYERCAST_LAB_ROLE";
 
@@ -34,6 +36,18 @@ pub(crate) struct Lab {
     prefix: String,
     child_arguments: &'static [&'static str],
     guard: Child,
+}
+
+/// A lab of these links in Mbit/s, whose children are the test `child` of this program; none where that is not possible, and then the test is
+/// recorded as skipped.
+pub(crate) fn lab(links_mbps: &[u32]) -> Option<Lab> {
+    match Lab::new(links_mbps, &["--ignored", "--exact", "child", "--nocapture"]) {
+        Ok(lab) => Some(lab),
+        Err(error) => {
+            skip(Missing::Netns, error);
+            None
+        }
+    }
 }
 
 /// Runs a command; its standard error becomes the error.

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 mod demand;
+#[path = "../lo/fixture.rs"]
+mod fixture;
 mod folders;
 mod groups;
 #[path = "../lo/mod.rs"]
@@ -23,48 +25,15 @@ use std::time::Duration;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
-use layercast_core::units::{Rate, Size};
+use layercast_core::units::Rate;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
-use layercast_protocols::registry::Protocol;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
-use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, Sent, Stopped, TAGGED, send};
+use layercast_transport::send::{Ends, SendEvent, SendOptions, Sent, Stopped, send};
 use layercast_transport::{Error, Notice};
 
+use fixture::{TempDir, content};
 use lo::works_here;
-
-/// A directory that is removed when it is dropped.
-struct TempDir(PathBuf);
-
-impl TempDir {
-    fn new(name: &str) -> TempDir {
-        let path = std::env::temp_dir().join(format!("layercast-loopback-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        TempDir(path)
-    }
-
-    fn with(&self, name: &str, content: &[u8]) -> PathBuf {
-        let path = self.0.join(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    fn directory(&self, name: &str) -> PathBuf {
-        let path = self.0.join(name);
-        fs::create_dir_all(&path).unwrap();
-        path
-    }
-}
-
-impl Drop for TempDir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn content(length: usize) -> Vec<u8> {
-    (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 11) as u8).collect()
-}
 
 /// Each test has its own groups: a session takes this one and those of its further channels after it.
 fn group(number: u8) -> SocketAddr {
@@ -74,49 +43,17 @@ fn group(number: u8) -> SocketAddr {
 
 fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
     SendOptions {
-        group: group(number),
-        interface: Some("127.0.0.1".to_owned()),
-        feedback_port: 0,
-        protocol: Protocol::named(protocol).unwrap(),
-        layers: LayerTable::doubling(Rate::from_mbps(4.0), 3).unwrap(),
-        packet: Size::from_bytes(1000),
-        ttl: 1,
         ends,
-        group_key: None,
-        reports: true,
-        on_demand: true,
-        encrypts: false,
-        follow: false,
-        packs: true,
-        longest_part: PART_SYMBOLS,
-        tagged: TAGGED,
-        state: None,
-        serve: None,
-        relays: Vec::new(),
         seed: Some(u64::from(number) + 1),
         name: format!("test {number}"),
-        is_announced: false,
-        key: None,
+        ..fixture::sending(group(number), protocol)
     }
 }
 
 fn receiving(number: u8, into: PathBuf) -> ReceiveOptions {
     ReceiveOptions {
-        known: Known::Group(group(number), None),
         interface: Some("127.0.0.1".to_owned()),
-        into,
-        settings: ReceptionSettings::default(),
-        keep_going: false,
-        start_within: Duration::from_secs(5),
-        patience: Duration::from_secs(5),
-        within: Some(Duration::from_secs(60)),
-        protocol_options: Vec::new(),
-        group_key: None,
-        silent: false,
-        salt: None,
-        keys: Vec::new(),
-        relays: Default::default(),
-        seed: None,
+        ..fixture::receiving(Known::Group(group(number), None), into)
     }
 }
 
