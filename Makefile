@@ -89,7 +89,7 @@ book: docs ## Write the site into target/book: pages, notebooks, Python and Rust
 # The command is built in release mode first: tests compare its results with those of a debug build.
 # A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
 unit: gate python
-	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked
+	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
 	$(CARGO) test --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --locked
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \
 	  END { print NR (NR == 1 ? " test" : " tests") " skipped:"; for (at = 1; at <= NR; at++) print lines[at] }'; \

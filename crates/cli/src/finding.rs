@@ -59,21 +59,26 @@ fn is_sdp(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sdp"))
 }
 
-/// Writes the description of the session where that was asked for, and prints the line that names it.
-pub(crate) fn name_session(
+/// Writes the description of the session where that was asked for: before anything is printed, so that a script that
+/// waits for the first line finds it.
+pub(crate) fn write_description(
     arguments: &Send,
     options: &SendOptions,
     session: &Session,
     description: &Description,
 ) -> anyhow::Result<()> {
-    if let Some(path) = &arguments.describe {
-        let text = if is_sdp(path) { description.write()? } else { session.to_string() };
-        std::fs::write(path, &text)
-            .with_context(|| format!("the description cannot be written to {}", path.display()))?;
-        if let Some(key) = &options.key {
-            sign_description(path, text.as_bytes(), key)?;
-        }
+    let Some(path) = &arguments.describe else { return Ok(()) };
+    let text = if is_sdp(path) { description.write()? } else { session.to_string() };
+    std::fs::write(path, &text)
+        .with_context(|| format!("the description cannot be written to {}", path.display()))?;
+    if let Some(key) = &options.key {
+        sign_description(path, text.as_bytes(), key)?;
     }
+    Ok(())
+}
+
+/// Prints the line that names the session.
+pub(crate) fn name_session(arguments: &Send, description: &Description) -> anyhow::Result<()> {
     match description.url() {
         Some(url) if !arguments.watching.json => print(&format!("{url}\n")),
         _ => Ok(()),

@@ -50,11 +50,11 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let mut described = Ok(());
     let mut watch = Watch::begin("source", &arguments.watching, None)?;
     let outcome = sending::send(&inputs, &options, &stop, &mut |event| {
-        watch.send_stream(event);
         match event {
             StreamSendEvent::Host(SendEvent::Ready(session, _, description)) => {
-                described = announce(arguments, &options, session)
-                    .and_then(|()| finding::name_session(arguments, &options.send, session, description));
+                described = finding::write_description(arguments, &options.send, session, description)
+                    .and_then(|()| announce(arguments, &options, session))
+                    .and_then(|()| finding::name_session(arguments, description));
             }
             StreamSendEvent::Host(SendEvent::Notice(notice)) => note(&bar, notice),
             StreamSendEvent::Host(_) => {}
@@ -64,6 +64,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
                 watch.log(&bar, arguments.quiet, || text);
             }
         }
+        watch.send_stream(event);
     });
     bar.finish_and_clear();
     watch.stream_sent(&outcome, status(&outcome));

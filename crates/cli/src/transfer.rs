@@ -180,12 +180,12 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let mut watch = Watch::begin("source", &arguments.watching, None)?;
     let mut receivers = None;
     let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| {
-        watch.send(event);
         match event {
             SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
             SendEvent::Ready(session, objects, description) => {
-                described = announce(arguments, &options, session, *objects)
-                    .and_then(|()| finding::name_session(arguments, &options, session, description));
+                described = finding::write_description(arguments, &options, session, description)
+                    .and_then(|()| announce(arguments, &options, session, *objects))
+                    .and_then(|()| finding::name_session(arguments, description));
             }
             SendEvent::Progress(progress) => {
                 let receivers =
@@ -198,6 +198,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
             SendEvent::Reception(reception) => receivers = Some((*reception).clone()),
             SendEvent::Notice(notice) => note(&bar, notice),
         }
+        watch.send(event);
     });
     bar.finish_and_clear();
     let judged = match (&outcome, described.map_err(Failure::from)) {
