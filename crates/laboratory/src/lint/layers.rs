@@ -1,7 +1,7 @@
 //! Layers against links.
 
-use layercast_core::session::Rates;
-use layercast_core::units::Layer;
+use layercast_core::session::{Rates, SessionPlan};
+use layercast_core::units::Level;
 
 use super::Doubt;
 use super::facts::Facts;
@@ -12,10 +12,12 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for (plan, routes) in facts.session_tables() {
         // Where the source adapts one rate, the layers only bound it.
-        if plan.protocol.requirements().character().rates == Rates::One {
+        let needs = plan.protocol.requirements();
+        if needs.character().rates == Rates::One {
             continue;
         }
-        let base = plan.layers.cumulative(Layer::BASE);
+        let session = SessionPlan { layers: plan.layers.clone(), packet_size: plan.packet_size };
+        let base = needs.level_rate(&session, Level::from_count(1));
         let slow = |link: &usize| facts.direction(*link).rate.as_bps() < base.as_bps();
         let behind: Vec<_> = routes.iter().filter(|route| route.links.iter().any(slow)).collect();
         let rate = |link: &usize| facts.direction(*link).rate.as_bps();

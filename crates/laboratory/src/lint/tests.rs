@@ -83,6 +83,8 @@ fn a_base_layer_above_a_link_is_found() {
     assert_eq!(finding.line, Some(18), "the line of its layers");
     // What adapts one rate has no base layer that it must send.
     nothing(&[fast, ("\"elm\"", "\"pgmcc\"")]);
+    // The one rate of what makes its own layers is that of all of them.
+    nothing(&[fast, ("\"elm\"", "\"webrc\"")]);
 }
 
 #[test]
