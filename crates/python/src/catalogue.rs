@@ -14,7 +14,7 @@ use layercast_protocols::registry::Registry;
 use pyo3::prelude::*;
 
 use crate::errors;
-use crate::protocol::{Context, with_family};
+use crate::protocol::{Context, Families, with_family};
 
 /// Finds a built-in scenario by name, or else a file: its name and text.
 #[pyfunction]
@@ -42,8 +42,9 @@ pub(crate) fn scenarios() -> Vec<(&'static str, String)> {
 /// Reads and checks a scenario: the command's warnings about it, empty if there are none.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<String> {
-    let (context, plan) =
-        Context::reading(|| with_family!(F => scenario::read(name, text, &overrides, &Catalogue::of::<F>())));
+    let (context, plan) = Context::reading(
+        || with_family!(Families::now(), F => scenario::read(name, text, &overrides, &Catalogue::of::<F>())),
+    );
     context.check(py)?;
     let plan = plan.map_err(|error| errors::scenario(py, &error))?;
     Ok(lint::render(name, &lint::before(&plan, text)))
@@ -52,7 +53,7 @@ pub(crate) fn check(py: Python<'_>, name: &str, text: &str, overrides: Vec<Strin
 /// A scenario as one flat text, with templates and topologies worked in.
 #[pyfunction]
 pub(crate) fn expand(py: Python<'_>, name: &str, text: &str, overrides: Vec<String>) -> PyResult<String> {
-    with_family!(F => scenario::expand(name, text, &overrides, &Catalogue::of::<F>()))
+    with_family!(Families::now(), F => scenario::expand(name, text, &overrides, &Catalogue::of::<F>()))
         .map_err(|error| errors::scenario(py, &error))
 }
 
@@ -86,7 +87,7 @@ impl ProtocolInfo {
 /// The multicast protocols, those that Python has defined last.
 #[pyfunction]
 pub(crate) fn protocols() -> Vec<ProtocolInfo> {
-    with_family!(F => protocols_of::<F>())
+    with_family!(Families::now(), F => protocols_of::<F>())
 }
 
 fn protocols_of<F: Family>() -> Vec<ProtocolInfo> {
@@ -131,7 +132,7 @@ impl OptionInfo {
 /// The options of a protocol, a TCP, a queue or a kind of traffic.
 #[pyfunction]
 pub(crate) fn options(py: Python<'_>, name: &str) -> PyResult<Vec<OptionInfo>> {
-    with_family!(F => options_of::<F>(py, name))
+    with_family!(Families::now(), F => options_of::<F>(py, name))
 }
 
 fn options_of<F: Family>(py: Python<'_>, name: &str) -> PyResult<Vec<OptionInfo>> {

@@ -13,7 +13,7 @@ use layercast_laboratory::sweep::Part;
 use pyo3::prelude::*;
 
 use crate::measured::{self, Block, Key};
-use crate::protocol::{self, Context, with_family};
+use crate::protocol::{self, Context, Families, with_family};
 use crate::table::Table;
 use crate::{errors, ran, waiting};
 
@@ -71,15 +71,16 @@ pub(crate) fn compare_protocols(
         skip_refused,
         stop: stop.clone(),
     };
+    let families = Families::now();
     let (context, prepared) =
-        Context::reading(|| with_family!(F => compare::read(&request, &Catalogue::of::<F>())));
+        Context::reading(|| with_family!(families, F => compare::read(&request, &Catalogue::of::<F>())));
     context.check(py)?;
     let prepared = prepared.map_err(|error| errors::compare(py, &error))?;
     context.begin(&stop);
     let of_contender = |contender: &Contender| lint::before(&contender.plan, &contender.text);
     let warnings = lint::render(&request.id, &lint::once(prepared.contenders.iter().map(of_contender)));
     let (results, stopped) =
-        waiting::wait(py, &stop, progress, |share| run_all(prepared, jobs, &stop, share))?;
+        waiting::wait(py, &stop, progress, |share| run_all(families, prepared, jobs, &stop, share))?;
     context.check(py)?;
     let results = results.map_err(|error| errors::compare(py, &error))?;
     let comparison = Comparison::new(&results, &command, request.reference.as_deref());
@@ -90,6 +91,7 @@ pub(crate) fn compare_protocols(
 
 /// All contenders, one after the other; of a comparison that is stopped, those that were done.
 fn run_all(
+    families: Families,
     prepared: Prepared,
     jobs: Option<usize>,
     stop: &Stop,
@@ -99,7 +101,7 @@ fn run_all(
     let mut results = Results { ran: Vec::new(), baseline: None, refused: prepared.refused };
     let one = |contender: Contender, done: usize| {
         let progress = |of_one: f64| share.set((done as f64 + of_one) / columns as f64);
-        match with_family!(F => compare::run::<F>(contender, jobs, &progress)) {
+        match with_family!(families, F => compare::run::<F>(contender, jobs, &progress)) {
             Err(CompareError::Run { source: RunError::Stopped, .. }) => Ok(None),
             // Of a protocol that was stopped before its end, some replications are missing.
             _ if stop.is_wished() => Ok(None),

@@ -33,20 +33,34 @@ pub(crate) use registered::{all, defined, register, unregister};
 /// The built-in protocols and those of Python.
 pub(crate) type Both = Union<Registry, family::PythonFamily>;
 
-/// Whether Python has defined a protocol.
-pub(crate) fn any() -> bool {
-    !all().is_empty()
+/// Which family holds all protocols. What reads a scenario and what runs it must use one value: another thread may define
+/// the first protocol in between.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Families {
+    /// The built-in one: Python has defined nothing.
+    BuiltIn,
+    /// That of [`Both`].
+    Both,
 }
 
-/// Code over the family that holds all protocols: the built-in one alone where that is all.
+impl Families {
+    pub(crate) fn now() -> Families {
+        if all().is_empty() { Families::BuiltIn } else { Families::Both }
+    }
+}
+
+/// Code over the family that holds all protocols.
 macro_rules! with_family {
-    ($family:ident => $body:expr) => {
-        if $crate::protocol::any() {
-            type $family = $crate::protocol::Both;
-            $body
-        } else {
-            type $family = layercast_protocols::registry::Registry;
-            $body
+    ($families:expr, $family:ident => $body:expr) => {
+        match $families {
+            $crate::protocol::Families::Both => {
+                type $family = $crate::protocol::Both;
+                $body
+            }
+            $crate::protocol::Families::BuiltIn => {
+                type $family = layercast_protocols::registry::Registry;
+                $body
+            }
         }
     };
 }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::columns::Columns;
 use crate::measured::{self, Block};
-use crate::protocol::{self, Context, with_family};
+use crate::protocol::{self, Context, Families, with_family};
 use crate::table::Table;
 use crate::{errors, waiting};
 
@@ -40,8 +40,9 @@ pub(crate) fn run_scenario(
     jobs: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<Ran>> {
+    let families = Families::now();
     let (context, plan) = Context::reading(
-        || with_family!(F => scenario::read(&name, text, &overrides, &Catalogue::of::<F>())),
+        || with_family!(families, F => scenario::read(&name, text, &overrides, &Catalogue::of::<F>())),
     );
     let plan = plan.map_err(|error| errors::scenario(py, &error))?;
     context.check(py)?;
@@ -59,7 +60,7 @@ pub(crate) fn run_scenario(
         py,
         &stop,
         progress,
-        |share| with_family!(F => run::run::<F>(&plan, &request, &|done| share.set(done))),
+        |share| with_family!(families, F => run::run::<F>(&plan, &request, &|done| share.set(done))),
     )?;
     context.check(py)?;
     let outcome = match outcome {

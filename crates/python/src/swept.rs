@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::measured::{self, Block, Key};
-use crate::protocol::{self, Context, with_family};
+use crate::protocol::{self, Context, Families, with_family};
 use crate::table::Table;
 use crate::{BUILD, errors, waiting};
 
@@ -34,6 +34,7 @@ pub(crate) struct Axis {
 /// A sweep that was checked, and its directory.
 #[pyclass(frozen, module = "layercast")]
 pub(crate) struct Sweep {
+    families: Families,
     grid: Arc<Grid>,
     directory: PathBuf,
     store: Store,
@@ -61,13 +62,14 @@ impl Sweep {
         let named: Vec<String> = overrides.iter().chain(&vary).cloned().collect();
         let text = text.clone() + &protocol::mentioned(&text, &named);
         let request = SweepRequest { id: name, text, overrides, vary, metrics, replications, seed, command };
-        let read = || with_family!(F => Grid::read::<F>(&request));
+        let families = Families::now();
+        let read = || with_family!(families, F => Grid::read::<F>(&request));
         let (context, read) = py.detach(|| Context::reading(read));
         context.check(py)?;
         let grid = read.map_err(|error| errors::sweep(py, &error))?;
         directory::check(&directory, Holds::Sweep).map_err(|error| errors::input(py, &error.to_string()))?;
         let store = Store::open(&directory, &grid).map_err(|error| errors::sweep(py, &error))?;
-        Ok(Sweep { grid: Arc::new(grid), directory, store, context })
+        Ok(Sweep { families, grid: Arc::new(grid), directory, store, context })
     }
 
     /// How many cells there are.
@@ -121,7 +123,7 @@ impl Sweep {
         self.context.begin(&stop);
         let (finished, stopped) = waiting::wait(py, &stop, progress, |share| {
             let begun = Progress::load(&self.grid, &self.store)?.stopped_by(&stop);
-            with_family!(F => begun.finish::<F>(jobs, &|done| share.set(done)).map(|_| ()))
+            with_family!(self.families, F => begun.finish::<F>(jobs, &|done| share.set(done)).map(|_| ()))
         })?;
         self.context.check(py)?;
         match finished {
@@ -168,7 +170,7 @@ pub(crate) fn run_task<'py>(py: Python<'py>, task: &[u8]) -> PyResult<Bound<'py,
     let Protocols { protocols } = serde_json::from_slice(task).map_err(wrong)?;
     protocol::fetch(py, &protocols)?;
     let task: Task = serde_json::from_slice(task).map_err(wrong)?;
-    let run = || with_family!(F => task.run::<F>(BUILD));
+    let run = || with_family!(Families::now(), F => task.run::<F>(BUILD));
     let (context, part) = py.detach(|| Context::reading(run));
     context.check(py)?;
     let part = part.map_err(|error| errors::sweep(py, &error))?;

@@ -320,6 +320,16 @@ def test_sweeps_and_comparisons_take_it() -> None:
     assert set(compared.flows.to_pandas().contender) >= {"python-rlc", "rlc"}
 
 
+def test_a_definition_changes_nothing_of_what_runs() -> None:
+    forget_all()
+    protocols = ["rlc", "elm", "flid-dl"]
+    compared = layercast.compare(
+        TWO, protocols, sessions=["one"], replications=2, progress=lambda share: Rlc.define()
+    )
+    assert protocol.defined() == ["python-rlc"], "it was defined while the first of them ran"
+    assert set(compared.flows.to_pandas().contender) >= set(protocols)
+
+
 def test_random_numbers() -> None:
     one, two = Random(1), Random(1)
     assert [one.random() for _ in range(3)] == [two.random() for _ in range(3)]
