@@ -367,8 +367,8 @@ impl<D: Disk> Reception<D> {
         self.is_complete() && (self.is_swept || !self.settings.mirror)
     }
 
-    /// Whether packets of the session are still of use, as far as is known: not when every block has enough symbols and
-    /// the rest is decoding, which may fail.
+    /// Whether packets of the session are still of use, as far as is known: not when every block has so many symbols that
+    /// the rest is decoding.
     pub fn needs_packets(&mut self) -> bool {
         let lacks =
             |identity: &Identity| self.objects.get(identity).is_some_and(|object| !object.has_enough());

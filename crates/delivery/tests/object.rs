@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use layercast_delivery::disk::Attributes;
+use layercast_delivery::disk::{Attributes, DiskFile as _};
 use layercast_delivery::memory::MemoryFile;
 use layercast_delivery::object::{
-    BlockHashes, Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FilePart, Instance,
-    Layout, MAX_BLOCK_SYMBOLS, Oti, OtiError, Reassembly, TABLE_MAX, TableError, compressed, decompressed,
-    table_fti,
+    Attempt, BlockHashes, Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FilePart,
+    Instance, Layout, MAX_BLOCK_SYMBOLS, Oti, OtiError, Reassembly, SymbolOutcome, TABLE_MAX, TableError,
+    compressed, decompressed, table_fti,
 };
 use layercast_delivery::packet::{Fdt, Fti, PayloadId};
 use layercast_delivery::part::Part;
@@ -44,6 +44,49 @@ fn the_beginning_of_a_file_is_known_to_be_complete_when_its_first_blocks_are() {
     assert_eq!(prefixes, [0, 600, 600, 1050]);
     reassembly.restart();
     assert_eq!(reassembly.prefix(), 0);
+}
+
+#[test]
+fn symbols_that_come_while_a_block_is_decoded_are_for_the_next_attempt() {
+    const NEEDED: u32 = 20;
+    let data: Vec<u8> = (0..8 * NEEDED).map(|at| (at * at) as u8).collect();
+    let oti = Oti::new(data.len() as u64, 8, [1, 0, 1, 8]).unwrap();
+    let encoder = raptorq::SourceBlockEncoder::new(0, &oti_of_coder(data.len()), &data);
+    let repair = |number: u32| encoder.repair_packets(number, 1).remove(0).data().to_vec();
+    let new = || Reassembly::new(Coding::RaptorQ(oti), MemoryFile::default(), BlockHashes::None);
+    let insert = |reassembly: &mut Reassembly<MemoryFile>, number: u32| {
+        reassembly.insert(PayloadId::new(0, NEEDED + number).unwrap(), &repair(number)).unwrap()
+    };
+    // Some sets of as many symbols as the block has cannot be decoded.
+    let is_stuck = |&first: &u32| {
+        let mut reassembly = new();
+        (first..first + NEEDED)
+            .for_each(|number| assert_ne!(insert(&mut reassembly, number), SymbolOutcome::Needless));
+        reassembly.complete_next().unwrap() == Some((0, Attempt::Undecodable))
+    };
+    let first = (0..10_000).find(is_stuck).expect("one in 200");
+
+    let mut reassembly = new();
+    let mut next = first..;
+    let mut more = |reassembly: &mut Reassembly<MemoryFile>| insert(reassembly, next.next().unwrap());
+    for _ in 0..NEEDED {
+        assert!(!reassembly.is_ready());
+        more(&mut reassembly);
+    }
+    let job = reassembly.take_job().unwrap().expect("it is ready");
+    assert!(!reassembly.has_enough(), "one in 200 cannot be decoded");
+    let outcomes = [(); 3].map(|()| more(&mut reassembly));
+    assert_eq!(outcomes, [SymbolOutcome::Surplus, SymbolOutcome::Surplus, SymbolOutcome::Needless]);
+    assert!(reassembly.has_enough() && !reassembly.is_ready());
+    assert_eq!(reassembly.finish_job(job.run()).unwrap(), Some((0, Attempt::Undecodable)));
+    assert_eq!(reassembly.complete_next().unwrap(), Some((0, Attempt::Complete)));
+    let mut read = vec![0; data.len()];
+    reassembly.file().read_at(0, &mut read).unwrap();
+    assert_eq!(read, data);
+}
+
+fn oti_of_coder(length: usize) -> raptorq::ObjectTransmissionInformation {
+    raptorq::ObjectTransmissionInformation::new(length as u64, 8, 1, 1, 8)
 }
 
 /// The second of three parts.

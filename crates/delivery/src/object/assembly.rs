@@ -9,9 +9,10 @@ use super::{BlockHashes, Oti};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
 
-/// The maximum number of surplus symbols of a block before its repair symbols are discarded. The
-/// probability that a valid block needs three more is one in a million.
-const SURPLUS_MAX: u16 = 64;
+/// The maximum number of surplus symbols of a block before its repair symbols are discarded.
+const SURPLUS_MAX: u32 = 64;
+/// With so many surplus symbols a valid block can be decoded, but for one in a million; without any, one in 200 cannot.
+const SPARE: u32 = 2;
 
 /// The outcome of inserting a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,7 +256,7 @@ impl<F: DiskFile> Assembly<F> {
         if symbol.len() != self.oti.symbol_size() {
             return Ok(SymbolOutcome::Refused);
         }
-        if block.is_complete || block.is_decoding {
+        if block.is_complete || (block.is_decoding && id.esi() < needed) {
             return Ok(SymbolOutcome::Needless);
         }
         let outcome = if id.esi() < needed {
@@ -268,15 +269,19 @@ impl<F: DiskFile> Assembly<F> {
             SymbolOutcome::New
         } else if block.has_repair(id.esi()) {
             return Ok(SymbolOutcome::Needless);
-        } else if let Some(place) = block.gap() {
+        } else if let Some(place) = block.gap().filter(|_| !block.is_decoding) {
             let (start, _) = self.oti.position(id.block, place);
             self.file.write_at(start, symbol)?;
             block.fill(id.esi(), place);
             SymbolOutcome::InPlaceOf(place)
-        } else if block.keep(id.esi(), symbol, usize::from(SURPLUS_MAX) + 1) {
-            SymbolOutcome::Surplus
         } else {
-            return Ok(SymbolOutcome::Needless);
+            // While it waits or is decoded, a few for the next attempt, which may not be needed.
+            let most = if block.is_ready || block.is_decoding { SPARE } else { SURPLUS_MAX + 1 };
+            if block.held() >= needed + most {
+                return Ok(SymbolOutcome::Needless);
+            }
+            block.keep(id.esi(), symbol);
+            SymbolOutcome::Surplus
         };
         Ok(self.settle(id.block, outcome))
     }
@@ -289,7 +294,7 @@ impl<F: DiskFile> Assembly<F> {
             self.finish(number);
             return SymbolOutcome::BlockComplete;
         }
-        if block.held() >= needed {
+        if block.held() >= needed && !block.is_decoding {
             self.make_ready(number);
         }
         outcome
@@ -307,7 +312,7 @@ impl<F: DiskFile> Assembly<F> {
     }
 
     /// The next block that is ready, to be decoded and verified elsewhere; [`Assembly::finish_job`] takes the result. Until then
-    /// the block takes no symbols.
+    /// the block takes no symbols but a few for another attempt.
     ///
     /// # Errors
     /// The file's error on reading.
@@ -340,7 +345,7 @@ impl<F: DiskFile> Assembly<F> {
     /// # Errors
     /// The file's error on writing; then the block is ready again.
     pub fn finish_job(&mut self, decoded: Decoded) -> io::Result<Option<(u8, Attempt)>> {
-        let Decoded { block: number, round, content } = decoded;
+        let Decoded { block: number, round, held, content } = decoded;
         if round != self.round {
             return Ok(None);
         }
@@ -362,9 +367,11 @@ impl<F: DiskFile> Assembly<F> {
             Content::Forged(_) => Attempt::Forged,
             Content::Undecodable => {
                 self.counters.undecodable += 1;
-                if block.held() > self.oti.block_symbols(number) + u32::from(SURPLUS_MAX) {
+                if block.held() > self.oti.block_symbols(number) + SURPLUS_MAX {
                     tracing::debug!(block = number, "repair symbols that do not fit together are dropped");
                     block.drop_repair();
+                } else if block.held() > held {
+                    self.make_ready(number);
                 }
                 Attempt::Undecodable
             }
@@ -395,6 +402,7 @@ impl<F: DiskFile> Assembly<F> {
         Ok(DecodeJob {
             block: number,
             round: self.round,
+            held: block.held(),
             oti,
             hashes: self.hashes.clone(),
             data,
@@ -418,9 +426,15 @@ impl<F: DiskFile> Assembly<F> {
         !self.ready.is_empty()
     }
 
-    /// Whether every block is complete or ready.
+    /// Whether every block is complete, or has so many symbols that decoding will not fail.
     pub fn has_enough(&self) -> bool {
+        let is_sure = |(number, block): (u8, &Block)| {
+            let needed = self.oti.block_symbols(number);
+            block.is_complete || block.source_count() >= needed || block.held() >= needed + SPARE
+        };
+        // The cheaper question first: whether every block is complete, ready or being decoded.
         self.complete + self.ready.len() + self.decoding >= self.blocks.len()
+            && (0..=u8::MAX).zip(&self.blocks).all(is_sure)
     }
 
     /// Drops what may be forged of a block: first its repair symbols, of which a receiver takes any that are sent, and if

@@ -129,13 +129,9 @@ impl Block {
         }
     }
 
-    /// Keeps a repair symbol in memory; false if there are so many already.
-    pub(super) fn keep(&mut self, esi: u32, symbol: &[u8], most: usize) -> bool {
-        let fits = self.surplus.len() < most;
-        if fits {
-            self.surplus.push((esi, symbol.to_vec()));
-        }
-        fits
+    /// Keeps a repair symbol in memory.
+    pub(super) fn keep(&mut self, esi: u32, symbol: &[u8]) {
+        self.surplus.push((esi, symbol.to_vec()));
     }
 
     /// The source symbols that are in the file, a bit each.
@@ -180,7 +176,7 @@ mod tests {
         assert_eq!((block.gap(), block.held(), block.source_count()), (None, 129, 126));
         // The symbol at the end is shorter than a repair symbol.
         assert!(!block.fill(503, 129) && !block.fill(503, 3));
-        assert!(block.keep(503, b"symbol", 1) && !block.keep(504, b"symbol", 1));
+        block.keep(503, b"symbol");
         assert!(block.has_repair(503) && block.has_repair(501) && !block.has_repair(504));
         block.mark(127);
         assert!(!block.has_repair(501));

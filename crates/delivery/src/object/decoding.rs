@@ -11,6 +11,8 @@ pub struct DecodeJob {
     pub(super) block: u8,
     /// Which assembly it belongs to: one that has started again since does not take it back.
     pub(super) round: u32,
+    /// How many symbols it has.
+    pub(super) held: u32,
     pub(super) oti: Oti,
     pub(super) hashes: BlockHashes,
     /// What the file has of the block, with padding.
@@ -28,6 +30,8 @@ pub struct DecodeJob {
 pub struct Decoded {
     pub(super) block: u8,
     pub(super) round: u32,
+    /// From how many symbols.
+    pub(super) held: u32,
     /// Its source symbols in order, if it is what the sender has.
     pub(super) content: Content,
 }
@@ -48,7 +52,7 @@ pub(super) enum Content {
 impl DecodeJob {
     /// Decodes and verifies the block. It takes some microseconds for each symbol, and twice its length of memory.
     pub fn run(self) -> Decoded {
-        Decoded { block: self.block, round: self.round, content: self.content() }
+        Decoded { block: self.block, round: self.round, held: self.held, content: self.content() }
     }
 
     fn content(self) -> Content {

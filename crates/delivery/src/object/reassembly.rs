@@ -161,7 +161,7 @@ impl<F: DiskFile> Reassembly<F> {
         }
     }
 
-    /// Whether every block is complete or has enough symbols to try.
+    /// Whether every block is complete or has so many symbols that decoding will not fail.
     pub fn has_enough(&self) -> bool {
         match self {
             Reassembly::Coded(assembly) => assembly.has_enough(),
