@@ -16,9 +16,11 @@ use layercast_transport::active::{
 };
 
 use crate::commands::{Failure, counted};
+use crate::metrics::Served;
 use crate::output::{complain, print};
-use crate::relay::key;
+use crate::relay::{key, serve_metrics};
 use crate::relay_arguments::Relay;
+use crate::relay_status;
 use crate::relaying_arguments::addresses;
 use crate::transfer::{line, stop_flag};
 use crate::transfer_arguments::{PacketSize, Receive, Send};
@@ -126,7 +128,15 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     };
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, None);
-    let outcome = transport::relay(&options, &stop, &mut |event| show(&bar, arguments.quiet, "relay", event));
+    let served = Served::default();
+    serve_metrics(arguments, &served)?;
+    let outcome = transport::relay(&options, &stop, &mut |event| match event {
+        ActiveEvent::Status(status) => {
+            served.set(relay_status::page(status));
+            served.set_status(relay_status::json(status).to_string());
+        }
+        event => show(&bar, arguments.quiet, "relay", event),
+    });
     bar.finish_and_clear();
     match outcome {
         // A relay has no other end.
@@ -138,7 +148,7 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
 fn show(bar: &ProgressBar, quiet: bool, what: &str, event: &ActiveEvent) {
     match event {
         ActiveEvent::Ready(at) if !quiet && what != "receiving" => say(bar, &format!("{what} at {at}")),
-        ActiveEvent::Ready(_) => {}
+        ActiveEvent::Ready(_) | ActiveEvent::Status(_) => {}
         ActiveEvent::Progress(progress) => {
             if let Some(of) = progress.of {
                 bar.set_length(of.max(1));

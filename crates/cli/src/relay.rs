@@ -34,11 +34,7 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
         stop_with_input(Arc::clone(&stop))?;
     }
     let served = Served::default();
-    if let Some(at) = arguments.metrics {
-        let at = metrics::serve(at, served.clone())
-            .map_err(|error| Failure::Input(format!("error: --metrics: {at}: {error}")))?;
-        complain(&format!("note: metrics at http://{at}/metrics"));
-    }
+    serve_metrics(arguments, &served)?;
     let is_quiet = arguments.quiet || arguments.attended;
     let bar = line(is_quiet, None);
     let mut last = String::new();
@@ -88,6 +84,15 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
         counted(status.counters.welcomed as usize, "child").replace("childs", "children"),
         status.dropped
     ))?)
+}
+
+/// Serves what is asked for by `--metrics`.
+pub(crate) fn serve_metrics(arguments: &Relay, served: &Served) -> Result<(), Failure> {
+    let Some(at) = arguments.metrics else { return Ok(()) };
+    let at = metrics::serve(at, served.clone())
+        .map_err(|error| Failure::Input(format!("error: --metrics: {at}: {error}")))?;
+    complain(&format!("note: metrics at http://{at}/metrics"));
+    Ok(())
 }
 
 /// Stops the relay at the end of standard input.

@@ -33,7 +33,7 @@ pub(crate) struct Relay {
 
     /// Take part in the session with a router of this protocol, amca or nca, and forward `layercast send --reliable`; with
     /// one SESSION, at least one --parent and at most 64 children
-    #[arg(long, value_name = "NAME", requires = "parents", conflicts_with_all = ["allow", "interface", "local", "max_rate", "metrics"])]
+    #[arg(long, value_name = "NAME", requires = "parents", conflicts_with_all = ["allow", "interface", "local", "max_rate"])]
     pub(crate) protocol: Option<String>,
 
     /// The interface to join on, by name or address [default: that of the route to each group]

@@ -23,6 +23,19 @@ pub(crate) fn page(status: &Status) -> Page {
         );
         page.counter("relay_local_reports_total", "Reports of memberships of the link.", link.reports);
     }
+    if let Some(router) = &status.router {
+        let is_taking_part = Some(f64::from(router.is_taking_part));
+        page.gauge("relay_router_active", "Whether its router takes part in a session.", is_taking_part);
+        let counters = &router.counters;
+        for (name, help, value) in [
+            ("relay_router_received_packets_total", "Packets of the protocol that came.", counters.received),
+            ("relay_router_repairs_total", "Repairs that were sent or passed on.", counters.repairs),
+            ("relay_router_marked_packets_total", "Packets that came with a mark.", counters.marked),
+            ("relay_router_malformed_total", "Packets that could not be read.", counters.malformed),
+        ] {
+            page.counter(name, help, value);
+        }
+    }
     for (name, help, value) in [
         ("relay_packets_total", "Packets to children, each counted for itself.", status.packets),
         ("relay_bytes_total", "Their bytes, without headers of UDP and IP.", status.bytes),
@@ -90,6 +103,17 @@ pub(crate) fn json(status: &Status) -> Value {
             "untracked": link.untracked,
         })
     });
+    let router = status.router.as_ref().map(|router| {
+        json!({
+            "protocol": router.protocol,
+            "active": router.is_taking_part,
+            "received": router.counters.received,
+            "data": router.counters.data,
+            "repairs": router.counters.repairs,
+            "marked": router.counters.marked,
+            "malformed": router.counters.malformed,
+        })
+    });
     json!({
         "listen": status.listen.map(|listen| listen.to_string()),
         "depth": status.depth,
@@ -103,6 +127,7 @@ pub(crate) fn json(status: &Status) -> Value {
         "lost": counters.lost,
         "unanswered": counters.unanswered,
         "local": link,
+        "router": router,
         "sessions": sessions.collect::<Vec<_>>(),
         "children": children.collect::<Vec<_>>(),
     })

@@ -127,6 +127,18 @@ fn branch<'r>(out: &mut String, relay: &'r Relay, depth: usize, left: &mut Vec<&
         let (interface, hosts) = (text(&link["interface"]), number(&link["hosts"]));
         let _ = writeln!(out, "{indent}  multicast on {interface}: {hosts} hosts, queries by {by}");
     }
+    let router = &status["router"];
+    if !router.is_null() {
+        let _ = writeln!(
+            out,
+            "{indent}  a router of {}: {} packets, {} repairs, {} marked{}",
+            text(&router["protocol"]),
+            number(&router["received"]),
+            number(&router["repairs"]),
+            number(&router["marked"]),
+            if router["active"] == true { "" } else { ", waits for a session" },
+        );
+    }
     for session in array(&status["sessions"]) {
         let above = match &session["parent"] {
             Value::Null => "multicast".to_owned(),
@@ -205,6 +217,16 @@ mod tests {
         let tree = tree(&[relay]);
         assert!(tree.contains("\n  multicast on eth1: 2 hosts, queries by 192.0.2.1\n"), "{tree}");
         assert!(tree.contains("\n    multicast on eth1: 3 channels, 7 packets, "), "{tree}");
+    }
+
+    #[test]
+    fn a_router_is_shown_with_its_protocol() {
+        let mut relay = relay("192.0.2.2:9100", "0.0.0.0:5600", &parent("192.0.2.1:5600", 5600), &[]);
+        relay.status["router"] =
+            json!({ "protocol": "amca", "active": false, "received": 9, "repairs": 2, "marked": 1 });
+        let tree = tree(&[relay]);
+        let line = "\n  a router of amca: 9 packets, 2 repairs, 1 marked, waits for a session\n";
+        assert!(tree.contains(line), "{tree}");
     }
 
     #[test]

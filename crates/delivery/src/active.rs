@@ -3,7 +3,7 @@
 //!
 //! Each hop is a link between a [parent](crate::relay::parent) and a [child](crate::relay::child), which let children in,
 //! notice silence and move to another parent. On it go the protocol's own packets. A packet of data that comes from above goes to all children first, and
-//! then to the router; repairs go where the router sends them. What comes up goes to the router. So every relay of a tree
+//! then to the router, with the ECN field that it came with (RFC 3168); repairs go where the router sends them. What comes up goes to the router. So every relay of a tree
 //! takes part, and the active node behind a link is the child itself.
 //!
 //! Bottom-up: [`frame`] (what is on a link) · [`description`] (what all must know of the session) · [`store`] (pieces of data kept for repairs) · [`reel`]
@@ -21,10 +21,12 @@ pub mod uplink;
 
 use std::net::SocketAddr;
 
+use layercast_core::contract::Ecn;
+
 /// Where the datagrams of a node go.
 pub trait Wire {
-    /// Sends a datagram: a head, and what follows it.
-    fn send(&mut self, to: SocketAddr, head: &[u8], body: &[u8]);
+    /// Sends a datagram with this ECN field: a head, and what follows it. False if it is lost here.
+    fn send(&mut self, to: SocketAddr, ecn: Ecn, head: &[u8], body: &[u8]) -> bool;
 }
 
 #[cfg(test)]

@@ -18,17 +18,21 @@ use layercast_delivery::active::receiver::ReceiveError;
 use layercast_delivery::active::source::NodeCounters;
 use layercast_delivery::relay::child::News;
 
+use crate::relay::RelayStatus;
+
 pub use receive::{ActiveReceiveOptions, receive};
 pub use relay::{ActiveRelayOptions, relay};
 pub use send::{ActiveSendOptions, send};
 
 /// What a node says while it runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum ActiveEvent {
     /// It listens here.
     Ready(std::net::SocketAddr),
     /// Once a second.
     Progress(ActiveProgress),
+    /// What a relay does, as often.
+    Status(Box<RelayStatus>),
     /// Its parent.
     Parent(News),
 }
@@ -53,6 +57,9 @@ pub struct ActiveProgress {
 /// Why a node could not start, or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ActiveFailure {
+    /// A socket could not be opened.
+    #[error(transparent)]
+    Open(#[from] crate::Error),
     /// A socket.
     #[error("cannot {what}: {source}")]
     Socket {

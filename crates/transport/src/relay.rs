@@ -14,9 +14,12 @@ mod tunnel;
 mod upstream;
 
 pub use program::{RelayEvent, RelayOptions, relay};
+pub(crate) use sending::{control, send as send_message};
 pub use server::{ServeOptions, Server};
 pub use source::SourceServer;
-pub use status::{ChildStatus, LinkStatus, RelayStatus, SessionStatus};
+pub use status::{ChildStatus, LinkStatus, RelayStatus, RouterStatus, SessionStatus};
+pub(crate) use status::{cpu_s, served};
+pub(crate) use tunnel::for_socket;
 pub use tunnel::{FeedbackPath, RelayTunnel};
 
 use std::io::{self, Read as _};

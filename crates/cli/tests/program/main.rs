@@ -4,6 +4,7 @@
 //! tests with `INSTA_UPDATE=always`.
 
 #[cfg(all(feature = "emulator", target_os = "linux"))]
+mod active;
 mod agree;
 mod command_line;
 #[cfg(all(feature = "emulator", target_os = "linux"))]

@@ -10,7 +10,7 @@ use super::transfer::{ended, group, signal, start, transfer, with_file};
 use super::{layercast, run, text};
 
 /// A process that is killed when it is dropped.
-struct Killed(Child);
+pub(super) struct Killed(pub(super) Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
@@ -20,7 +20,7 @@ impl Drop for Killed {
 }
 
 /// A port that nobody uses now.
-fn free_port() -> SocketAddr {
+pub(super) fn free_port() -> SocketAddr {
     let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("a port");
     socket.local_addr().expect("its address")
 }

@@ -5,13 +5,13 @@
 
 use std::net::SocketAddr;
 
-use layercast_core::contract::{ChildLink, ChildSet, Peer};
+use layercast_core::contract::{ChildLink, ChildSet, Ecn, Peer};
 use layercast_core::units::{Channel, Duration, Time};
 
 use super::Wire;
 use super::frame::{PACKETS, down_head, is_up, read_up};
 use crate::relay::message::{Alternatives, MESSAGE_MAX};
-use crate::relay::parent::{Limits, Parent, ParentCounters};
+use crate::relay::parent::{Child, Limits, Parent};
 use crate::relay::session::{Allowed, SessionKey};
 
 /// The most children of a node: the links that a [`ChildSet`] has room for. More are refused as too many.
@@ -41,6 +41,31 @@ pub struct Up<'p> {
     pub packet: &'p [u8],
 }
 
+/// What was sent to children, each packet counted for each child.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentDown {
+    /// Packets.
+    pub packets: u64,
+    /// Their bytes, without headers of UDP and IP.
+    pub bytes: u64,
+    /// Packets that the system did not take.
+    pub dropped: u64,
+}
+
+impl SentDown {
+    fn count(&mut self, child: &mut Child, bytes: usize, is_sent: bool) {
+        if !is_sent {
+            child.dropped += 1;
+            self.dropped += 1;
+            return;
+        }
+        child.packets += 1;
+        child.bytes += bytes as u64;
+        self.packets += 1;
+        self.bytes += bytes as u64;
+    }
+}
+
 /// The links.
 #[derive(Debug)]
 pub struct Downlinks {
@@ -48,6 +73,7 @@ pub struct Downlinks {
     /// By link: the child's number on the link, and as a member.
     peers: Vec<Option<(u64, Peer)>>,
     next_peer: u32,
+    sent: SentDown,
 }
 
 impl Downlinks {
@@ -66,6 +92,7 @@ impl Downlinks {
             parent: Parent::new(limits, allowed, options.alternatives, random),
             peers: Vec::new(),
             next_peer: 0,
+            sent: SentDown::default(),
         }
     }
 
@@ -112,7 +139,7 @@ impl Downlinks {
     fn reply(&mut self, wire: &mut dyn Wire) {
         let mut room = [0; MESSAGE_MAX];
         while let Some((to, length)) = self.parent.take_reply(&mut room) {
-            wire.send(to, room.get(..length).unwrap_or_default(), &[]);
+            wire.send(to, Ecn::NotCapable, room.get(..length).unwrap_or_default(), &[]);
         }
     }
 
@@ -137,9 +164,14 @@ impl Downlinks {
         self.session().map_or(0, |session| self.parent.holders(session, PACKETS).len())
     }
 
-    /// What was done.
-    pub fn counters(&self) -> &ParentCounters {
-        self.parent.counters()
+    /// The machine that lets children in.
+    pub fn parent(&self) -> &Parent {
+        &self.parent
+    }
+
+    /// What was sent to children.
+    pub fn sent(&self) -> SentDown {
+        self.sent
     }
 
     /// Says how many nodes there are from here up to the source.
@@ -152,16 +184,23 @@ impl Downlinks {
     }
 
     /// Sends a packet over these links, as far as children behind them hold the channel.
-    pub fn send(&mut self, links: ChildSet, hops: u8, packet: &[u8], wire: &mut dyn Wire) {
-        self.send_on(PACKETS, links, hops, packet, wire);
+    pub fn send(&mut self, links: ChildSet, hops: u8, (packet, ecn): (&[u8], Ecn), wire: &mut dyn Wire) {
+        self.send_on(PACKETS, links, hops, (packet, ecn), wire);
     }
 
     /// Sends to all children what is not a packet.
     pub fn send_all(&mut self, channel: Channel, hops: u8, content: &[u8], wire: &mut dyn Wire) {
-        self.send_on(channel, ChildSet(u64::MAX), hops, content, wire);
+        self.send_on(channel, ChildSet(u64::MAX), hops, (content, Ecn::NotCapable), wire);
     }
 
-    fn send_on(&mut self, channel: Channel, links: ChildSet, hops: u8, packet: &[u8], wire: &mut dyn Wire) {
+    fn send_on(
+        &mut self,
+        channel: Channel,
+        links: ChildSet,
+        hops: u8,
+        (packet, ecn): (&[u8], Ecn),
+        wire: &mut dyn Wire,
+    ) {
         let Some(session) = self.session() else { return };
         let Some(handle) = self.parent.handle(session) else { return };
         let (head, length) = down_head(handle, channel, hops);
@@ -176,9 +215,8 @@ impl Downlinks {
             if let Some(child) = self.parent.child_mut(place)
                 && let Some(to) = child.address
             {
-                child.packets += 1;
-                child.bytes += (head.len() + packet.len()) as u64;
-                wire.send(to, head, packet);
+                let is_sent = wire.send(to, ecn, head, packet);
+                self.sent.count(child, head.len() + packet.len(), is_sent);
             }
         }
     }
@@ -191,8 +229,8 @@ impl Downlinks {
         let (Some(handle), Some(child)) = (handle, self.parent.child_mut(place)) else { return };
         let Some(to) = child.address else { return };
         let (head, length) = down_head(handle, channel, hops);
-        child.packets += 1;
-        wire.send(to, head.get(..length).unwrap_or_default(), packet);
+        let is_sent = wire.send(to, Ecn::NotCapable, head.get(..length).unwrap_or_default(), packet);
+        self.sent.count(child, length + packet.len(), is_sent);
     }
 
     /// Sends all children elsewhere.

@@ -76,20 +76,20 @@ impl ReceiverNode {
         }
     }
 
-    /// Takes a datagram of the parent.
+    /// Takes a datagram of the parent, which came with this ECN field.
     ///
     /// # Errors
     /// Why this receiver cannot go on.
     pub fn receive(
         &mut self,
         now: Time,
-        from: SocketAddr,
+        (from, ecn): (SocketAddr, Ecn),
         bytes: &[u8],
         files: &mut dyn Files,
         wire: &mut dyn Wire,
     ) -> Result<(), ReceiveError> {
         match self.up.receive(now, from, bytes) {
-            Some(Down::Packet(packet, _)) => self.on_packet(now, packet, files, wire)?,
+            Some(Down::Packet(packet, _)) => self.on_packet(now, (packet, ecn), files, wire)?,
             Some(Down::Described) => self.begin(now, files, wire)?,
             Some(Down::Ended) if self.session.is_some() => {
                 self.has_ended = true;
@@ -180,7 +180,7 @@ impl ReceiverNode {
     fn on_packet(
         &mut self,
         now: Time,
-        packet: &[u8],
+        (packet, ecn): (&[u8], Ecn),
         files: &mut dyn Files,
         wire: &mut dyn Wire,
     ) -> Result<(), ReceiveError> {
@@ -192,19 +192,14 @@ impl ReceiverNode {
             return Ok(());
         };
         self.counters.received += 1;
+        self.counters.marked += u64::from(ecn == Ecn::Marked);
         let number = data_seq(&header);
         if let Some(number) = number {
             session.store.insert(number, payload);
         }
         let origin = if number.is_some() { Origin::Channel(PACKETS) } else { Origin::Peer(self.up.peer()) };
         let size = Size::from_bytes(packet.len() as u32);
-        self.give(
-            now,
-            Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }),
-            payload,
-            files,
-            wire,
-        )
+        self.give(now, Input::Packet(Arrival { origin, size, ecn, header }), payload, files, wire)
     }
 
     fn give(

@@ -14,9 +14,10 @@ use layercast_protocols::registry::{self, Header, Protocol};
 use super::Wire;
 use super::downlinks::{DownOptions, Downlinks, Up};
 use super::frame::{DESCRIPTION, END, PACKETS, is_from_parent};
-use super::source::{Collected, NodeCounters};
+use super::source::{Collected, NodeCounters, ecn_of};
 use super::store::Store;
 use super::uplink::{Down, UpOptions, Uplink};
+use crate::relay::child::News;
 
 /// The most packets that a router's host keeps, for protocols whose routers repair.
 const STORE_MAX: u64 = 4096;
@@ -70,11 +71,11 @@ impl RelayNode {
         }
     }
 
-    /// Takes a datagram, of the parent or of a child.
-    pub fn receive(&mut self, now: Time, from: SocketAddr, bytes: &[u8], wire: &mut dyn Wire) {
+    /// Takes a datagram, of the parent or of a child, which came with this ECN field.
+    pub fn receive(&mut self, now: Time, (from, ecn): (SocketAddr, Ecn), bytes: &[u8], wire: &mut dyn Wire) {
         if is_from_parent(bytes) {
             match self.up.receive(now, from, bytes) {
-                Some(Down::Packet(packet, hops)) => self.on_packet_down(now, packet, hops, wire),
+                Some(Down::Packet(packet, hops)) => self.on_packet_down(now, (packet, ecn), hops, wire),
                 Some(Down::Described) => self.begin(now, wire),
                 Some(Down::Ended) => {
                     self.down.send_all(END, 0, &[], wire);
@@ -109,8 +110,18 @@ impl RelayNode {
     }
 
     /// Its link to the parent.
-    pub fn up(&mut self) -> &mut Uplink {
-        &mut self.up
+    pub fn up(&self) -> &Uplink {
+        &self.up
+    }
+
+    /// Something that an operator should know.
+    pub fn take_news(&mut self) -> Option<News> {
+        self.up.take_news()
+    }
+
+    /// Whether its router takes part in a session now.
+    pub fn is_taking_part(&self) -> bool {
+        self.taking.is_some()
     }
 
     /// Its links to children.
@@ -146,16 +157,18 @@ impl RelayNode {
         self.give(now, Input::Start, &[], wire);
     }
 
-    fn on_packet_down(&mut self, now: Time, packet: &[u8], hops: u8, wire: &mut dyn Wire) {
+    fn on_packet_down(&mut self, now: Time, (packet, ecn): (&[u8], Ecn), hops: u8, wire: &mut dyn Wire) {
         let Some((header, payload)) = self.read(packet) else { return };
         let is_data = data_seq(&header).is_some();
         if is_data && !header.is_held_by_routers() {
             // Children first: what the router does with its copy delays nobody.
-            self.down.send(ChildSet(u64::MAX), hops + 1, packet, wire);
+            self.down.send(ChildSet(u64::MAX), hops + 1, (packet, ecn), wire);
             self.counters.data += 1;
         }
         let origin = if is_data { Origin::Channel(PACKETS) } else { Origin::Peer(self.up.peer()) };
-        self.on_packet(now, origin, header, payload, packet.len(), wire);
+        let size = Size::from_bytes(packet.len() as u32);
+        self.counters.marked += u64::from(ecn == Ecn::Marked);
+        self.on_packet(now, Arrival { origin, size, ecn, header }, payload, wire);
     }
 
     fn on_packet_up(&mut self, now: Time, up: &Up<'_>, wire: &mut dyn Wire) {
@@ -167,7 +180,8 @@ impl RelayNode {
             return;
         }
         let Some((header, payload)) = self.read(up.packet) else { return };
-        self.on_packet(now, Origin::Child(up.link, up.peer), header, payload, up.packet.len(), wire);
+        let (origin, size) = (Origin::Child(up.link, up.peer), Size::from_bytes(up.packet.len() as u32));
+        self.on_packet(now, Arrival { origin, size, ecn: Ecn::NotCapable, header }, payload, wire);
     }
 
     /// A packet of the session's protocol.
@@ -178,23 +192,14 @@ impl RelayNode {
         read
     }
 
-    fn on_packet(
-        &mut self,
-        now: Time,
-        origin: Origin,
-        header: Header,
-        payload: &[u8],
-        length: usize,
-        wire: &mut dyn Wire,
-    ) {
+    fn on_packet(&mut self, now: Time, arrival: Arrival<Header>, payload: &[u8], wire: &mut dyn Wire) {
         self.counters.received += 1;
         if let (Some(store), Some(number)) =
-            (self.taking.as_mut().and_then(|taking| taking.store.as_mut()), data_seq(&header))
+            (self.taking.as_mut().and_then(|taking| taking.store.as_mut()), data_seq(&arrival.header))
         {
             store.insert(number, payload);
         }
-        let size = Size::from_bytes(length as u32);
-        self.give(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }), payload, wire);
+        self.give(now, Input::Packet(arrival), payload, wire);
     }
 
     fn give(&mut self, now: Time, input: Input<Header>, arrived: &[u8], wire: &mut dyn Wire) {
@@ -229,7 +234,10 @@ impl RelayNode {
         self.counters.repairs += u64::from(data_seq(&send.header).is_some());
         match send.target {
             Target::Source => self.up.send(&self.packet, wire),
-            Target::Children(links) => self.down.send(links, 0, &self.packet, wire),
+            Target::Children(links) => {
+                let ecn = self.taking.as_ref().map_or(Ecn::NotCapable, |taking| ecn_of(&taking.protocol));
+                self.down.send(links, 0, (&self.packet, ecn), wire);
+            }
             Target::Peer(peer) => self.down.send_to(peer, PACKETS, 0, &self.packet, wire),
             Target::Channel(_) => {}
         }

@@ -11,7 +11,7 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, RateEstimate, Seq, Size, Time};
 use layercast_protocols::active::{decode, encode};
-use layercast_protocols::registry::{self, Header};
+use layercast_protocols::registry::{self, Header, Protocol};
 
 use super::Wire;
 use super::description::{Description, DescriptionError};
@@ -22,6 +22,11 @@ use super::reel::{Contents, Reel};
 /// How often the end of the session is said, and how far apart.
 const ENDS: u32 = 5;
 const END_EVERY: Duration = Duration::from_ms(200);
+
+/// The ECN field of data of a protocol: ECN-capable if its receivers count marks.
+pub(super) fn ecn_of(protocol: &Protocol) -> Ecn {
+    if protocol.requirements().character().ecn { Ecn::Capable } else { Ecn::NotCapable }
+}
 
 /// Only collects what an endpoint asks for.
 #[derive(Debug, Default)]
@@ -59,6 +64,8 @@ pub struct NodeCounters {
     pub repairs: u64,
     /// Packets that could not be read, or were of another protocol.
     pub malformed: u64,
+    /// Packets that came with a congestion mark.
+    pub marked: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +84,8 @@ pub struct SourceNode {
     endpoint: registry::Source,
     links: Downlinks,
     description: Description,
+    /// The ECN field of data.
+    ecn: Ecn,
     reel: Reel,
     next: u64,
     stage: Stage,
@@ -106,6 +115,7 @@ impl SourceNode {
         Ok(SourceNode {
             endpoint: protocol.source(plan, Stream::new(seed, "source")),
             links: Downlinks::new(down, random),
+            ecn: ecn_of(&protocol),
             description,
             reel,
             next: 0,
@@ -285,8 +295,8 @@ impl SourceNode {
             return Ok(());
         }
         match send.target {
-            Target::Channel(_) => self.links.send(ChildSet(u64::MAX), 0, &self.packet, wire),
-            Target::Children(links) => self.links.send(links, 0, &self.packet, wire),
+            Target::Channel(_) => self.links.send(ChildSet(u64::MAX), 0, (&self.packet, self.ecn), wire),
+            Target::Children(links) => self.links.send(links, 0, (&self.packet, self.ecn), wire),
             Target::Peer(peer) => self.links.send_to(peer, PACKETS, 0, &self.packet, wire),
             Target::Source => {}
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use layercast_core::contract::Ecn;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size, Time};
 use sha2::{Digest as _, Sha256};
@@ -22,7 +23,7 @@ use crate::relay::message::Alternatives;
 use crate::relay::session::SessionKey;
 
 const DELAY: Duration = Duration::from_ms(5);
-/// What each direction of a link carries.
+/// What each direction of a link carries, in bit/s, unless a test says otherwise.
 const BPS: f64 = 8e6;
 /// How long a packet may wait for a link.
 const QUEUE: Duration = Duration::from_ms(50);
@@ -101,21 +102,29 @@ enum Node {
 }
 
 #[derive(Default)]
-struct Sent(Vec<(SocketAddr, Vec<u8>)>);
+struct Sent(Vec<(SocketAddr, Datagram)>);
 
 impl Wire for Sent {
-    fn send(&mut self, to: SocketAddr, head: &[u8], body: &[u8]) {
-        self.0.push((to, [head, body].concat()));
+    fn send(&mut self, to: SocketAddr, ecn: Ecn, head: &[u8], body: &[u8]) -> bool {
+        self.0.push((to, (ecn, [head, body].concat())));
+        true
     }
 }
 
+/// Its ECN field and its bytes.
+type Datagram = (Ecn, Vec<u8>);
+
 struct Net {
     nodes: Vec<Node>,
-    events: BTreeMap<(Time, u64), (usize, usize, Vec<u8>)>,
+    events: BTreeMap<(Time, u64), (usize, usize, Datagram)>,
     busy: BTreeMap<(usize, usize), Time>,
     order: u64,
     now: Time,
     loss: f64,
+    /// From how long a queue on packets are marked, if they may be.
+    marks_from: Option<Duration>,
+    /// What each direction of a link carries, in bit/s.
+    bps: f64,
     stream: Stream,
     /// Nodes that do nothing any more.
     gone: Vec<usize>,
@@ -149,7 +158,9 @@ impl Net {
         }
         let stream = Stream::new(3, "losses");
         let (events, busy) = (BTreeMap::new(), BTreeMap::new());
-        Net { nodes, events, busy, order: 0, now, loss, stream, gone: Vec::new(), changed: None }
+        let gone = Vec::new();
+        let (marks_from, bps) = (None, BPS);
+        Net { nodes, events, busy, order: 0, now, loss, marks_from, bps, stream, gone, changed: None }
     }
 
     fn deadline(&self, node: usize) -> Option<Time> {
@@ -181,27 +192,30 @@ impl Net {
             self.now = self.now.max(at);
             let mut sent = Sent::default();
             let node = if what == usize::MAX {
-                let Some((_, (from, to, bytes))) = self.events.pop_first() else { return false };
-                self.receive(from, to, &bytes, &mut sent);
+                let Some((_, (from, to, datagram))) = self.events.pop_first() else { return false };
+                self.receive(from, to, &datagram, &mut sent);
                 to
             } else {
                 self.tick(what, &mut sent);
                 what
             };
-            for (to, bytes) in sent.0 {
-                self.cross(node, to, bytes);
+            for (to, datagram) in sent.0 {
+                self.cross(node, to, datagram);
             }
         }
     }
 
-    fn cross(&mut self, from: usize, to: SocketAddr, bytes: Vec<u8>) {
+    fn cross(&mut self, from: usize, to: SocketAddr, (mut ecn, bytes): Datagram) {
         let Some(to) = (0..self.nodes.len()).find(|&node| address(node) == to) else { return };
         let busy = self.busy.entry((from, to)).or_insert(self.now);
         let begins = (*busy).max(self.now);
         if self.stream.chance(self.loss) || begins > self.now + QUEUE {
             return;
         }
-        *busy = begins + Duration::from_secs_f64((bytes.len() + 28) as f64 * 8.0 / BPS);
+        if ecn == Ecn::Capable && self.marks_from.is_some_and(|from| begins > self.now + from) {
+            ecn = Ecn::Marked;
+        }
+        *busy = begins + Duration::from_secs_f64((bytes.len() + 28) as f64 * 8.0 / self.bps);
         let arrives = *busy + DELAY;
         self.order += 1;
         if let Some(stream) = &mut self.changed
@@ -215,13 +229,13 @@ impl Net {
                     *byte = stream.bits() as u8;
                 }
             }
-            self.events.insert((arrives, self.order), (from, to, copy));
+            self.events.insert((arrives, self.order), (from, to, (ecn, copy)));
             self.order += 1;
         }
-        self.events.insert((arrives, self.order), (from, to, bytes));
+        self.events.insert((arrives, self.order), (from, to, (ecn, bytes)));
     }
 
-    fn receive(&mut self, from: usize, to: usize, bytes: &[u8], sent: &mut Sent) {
+    fn receive(&mut self, from: usize, to: usize, (ecn, bytes): &Datagram, sent: &mut Sent) {
         if self.gone.contains(&to) {
             return;
         }
@@ -230,9 +244,9 @@ impl Net {
             Node::Source(source, content) => {
                 source.receive(now, from, bytes, content, sent).expect("memory is read");
             }
-            Node::Relay(relay) => relay.receive(now, from, bytes, sent),
+            Node::Relay(relay) => relay.receive(now, (from, *ecn), bytes, sent),
             Node::Receiver(receiver, memory, error) => {
-                *error = receiver.receive(now, from, bytes, memory, sent).err();
+                *error = receiver.receive(now, (from, *ecn), bytes, memory, sent).err();
             }
         }
     }
@@ -293,13 +307,43 @@ fn receivers_repair_what_others_miss() {
 }
 
 #[test]
+fn marks_pass_relays_and_slow_the_source_down() {
+    let run = |protocol: &str, marks_from: Option<Duration>| {
+        let lengths = [500_000];
+        let mut net = Net::new(protocol, &TREE, files(&lengths), 0.0);
+        net.marks_from = marks_from;
+        net.bps = 400e3;
+        assert!(net.run(600), "not done at {}", net.now);
+        net.assert_complete(&lengths);
+        let marked = |node: &Node| match node {
+            Node::Source(..) => 0,
+            Node::Relay(relay) => relay.counters().marked,
+            Node::Receiver(receiver, ..) => receiver.counters().marked,
+        };
+        let marked: Vec<u64> = net.nodes.iter().map(marked).collect();
+        (net.now, marked)
+    };
+    let (without, none) = run("amca", None);
+    assert!(none.iter().all(|&marked| marked == 0), "{none:?}");
+    let (with, marked) = run("amca", Some(Duration::from_ms(10)));
+    assert!(with > without, "{with} {without}");
+    // The link from the source to the first relay marks for all below, but for what is lost on the way.
+    let below = [3, 4, 5, 6].map(|node| marked[node]);
+    assert!(marked[1] > 5 && below.iter().all(|&node| node + 2 >= marked[1]), "{marked:?}");
+    // NCA does not count marks, so its packets are not ECN-capable.
+    let (_, of_nca) = run("nca", Some(Duration::from_ms(10)));
+    assert!(of_nca.iter().all(|&marked| marked == 0), "{of_nca:?}");
+}
+
+#[test]
 fn a_node_serves_as_many_children_as_a_set_has_links() {
     let parents = vec![0; CHILDREN_MAX + 2];
     let mut net = Net::new("amca", &parents, files(&[2000]), 0.0);
     net.run(8);
     let Node::Source(source, _) = &net.nodes[0] else { panic!("node 0 is the source") };
     assert_eq!(source.links().count(), CHILDREN_MAX);
-    assert!(source.links().counters().refused >= 2, "{:?}", source.links().counters());
+    let counters = source.links().parent().counters();
+    assert!(counters.refused >= 2, "{counters:?}");
 }
 
 #[test]
@@ -316,7 +360,7 @@ fn what_no_child_sent_is_not_taken_for_a_packet() {
     let after = source.counters();
     assert_eq!((before.received, before.malformed), (after.received, after.malformed));
     // An answer that the child is unknown is no longer than what it answers.
-    assert!(sent.0.iter().filter(|(to, _)| *to == address(99)).all(|(_, bytes)| bytes.len() <= 52));
+    assert!(sent.0.iter().filter(|(to, _)| *to == address(99)).all(|(_, (_, bytes))| bytes.len() <= 52));
     assert!(net.run(600));
     net.assert_complete(&LENGTHS);
 }

@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 
-use layercast_core::contract::Peer;
+use layercast_core::contract::{Ecn, Peer};
 use layercast_core::units::{Channel, Duration, Time};
 
 use super::Wire;
 use super::description::Description;
 use super::frame::{DESCRIPTION, END, PACKETS, up_head};
-use crate::relay::child::{Child, News};
+use crate::relay::child::{Child, LinkReport, News};
 use crate::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
 use crate::relay::session::SessionKey;
 
@@ -108,6 +108,11 @@ impl Uplink {
         self.child.served_by().is_some()
     }
 
+    /// The link to the parent that serves this node.
+    pub fn link(&self) -> Option<LinkReport> {
+        self.child.link()
+    }
+
     /// How many nodes there are from the parent up to the source; none before it is known.
     pub fn depth(&self) -> Option<u8> {
         self.child.link()?.depth
@@ -125,7 +130,7 @@ impl Uplink {
     /// Sends a packet up; without a parent it is lost.
     pub fn send(&mut self, packet: &[u8], wire: &mut dyn Wire) {
         if let Some((parent, child)) = self.child.served_by() {
-            wire.send(parent, &up_head(child), packet);
+            wire.send(parent, Ecn::NotCapable, &up_head(child), packet);
         }
     }
 
@@ -133,7 +138,7 @@ impl Uplink {
     pub fn poll(&mut self, now: Time, wire: &mut dyn Wire) {
         let mut room = [0; MESSAGE_MAX];
         while let Some((to, length)) = self.child.poll(now, &mut room) {
-            wire.send(to, room.get(..length).unwrap_or_default(), &[]);
+            wire.send(to, Ecn::NotCapable, room.get(..length).unwrap_or_default(), &[]);
         }
         if now >= self.next_ask && self.needs_description() {
             self.next_ask = now + ASK_EVERY;
@@ -165,7 +170,7 @@ impl Uplink {
     pub fn close(&mut self, wire: &mut dyn Wire) {
         let mut room = [0; MESSAGE_MAX];
         if let Some((to, length)) = self.child.close(&mut room) {
-            wire.send(to, room.get(..length).unwrap_or_default(), &[]);
+            wire.send(to, Ecn::NotCapable, room.get(..length).unwrap_or_default(), &[]);
         }
     }
 }

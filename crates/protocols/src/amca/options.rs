@@ -136,7 +136,13 @@ impl Options {
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::One, ecn: true, start: "by 1/RTT with each report until congestion" }
+        let start = "by 1/RTT with each report until congestion";
+        Character { rates: Rates::One, ecn: self.ce_counts, start }
+    }
+
+    /// Who sends packets as ECN-capable must respond to marks (RFC 3168, section 5).
+    fn deploy(&mut self) {
+        self.ce_counts = true;
     }
 
     /// One, whatever the layers: the session has a single rate.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration as StdDuration;
 
+use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Time};
 use layercast_delivery::active::receiver::ReceiverNode;
 use layercast_delivery::active::uplink::UpOptions;
@@ -77,7 +78,7 @@ impl Node for Receiving {
     fn receive(
         &mut self,
         now: Time,
-        from: SocketAddr,
+        from: (SocketAddr, Ecn),
         bytes: &[u8],
         socket: &mut NodeSocket,
     ) -> Result<(), ActiveFailure> {

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
-use layercast_core::units::{Duration, Time};
+use layercast_core::contract::Ecn;
+use layercast_core::units::{Duration, Rate, Time};
 use layercast_delivery::active::downlinks::DownOptions;
 use layercast_delivery::active::relay::RelayNode;
 use layercast_delivery::active::uplink::UpOptions;
@@ -15,6 +16,7 @@ use super::send::{KEEP_ALIVE, random};
 use super::socket::NodeSocket;
 use super::{ActiveEvent, ActiveFailure, ActiveProgress};
 use crate::host::Clock;
+use crate::relay::{RelayStatus, RouterStatus, cpu_s, served};
 
 /// The options of a relay.
 #[derive(Clone, Debug)]
@@ -54,19 +56,26 @@ pub fn relay(
         alternatives: options.alternatives,
         keep_alive: KEEP_ALIVE,
     };
+    let socket = NodeSocket::open(options.listen)?;
+    let listen = socket.address()?;
     let node = RelayNode::new(&options.protocol, &up, &down, clock.now(), [random()?, random()?]);
-    run(&mut Relaying { node }, NodeSocket::open(options.listen)?, &clock, stop, say)
+    let protocol = options.protocol.clone();
+    run(&mut Relaying { node, protocol, listen, measured: (clock.now(), 0) }, socket, &clock, stop, say)
 }
 
 struct Relaying {
     node: RelayNode,
+    protocol: String,
+    listen: SocketAddr,
+    /// When the rate was measured last, and the bytes sent until then.
+    measured: (Time, u64),
 }
 
 impl Node for Relaying {
     fn receive(
         &mut self,
         now: Time,
-        from: SocketAddr,
+        from: (SocketAddr, Ecn),
         bytes: &[u8],
         socket: &mut NodeSocket,
     ) -> Result<(), ActiveFailure> {
@@ -96,8 +105,39 @@ impl Node for Relaying {
         }
     }
 
+    fn status(&mut self, now: Time, socket: &NodeSocket) -> Option<RelayStatus> {
+        let (up, down) = (self.node.up(), self.node.down());
+        let (parent, sent) = (down.parent(), down.sent());
+        let (mut sessions, children) = served(parent, now);
+        for session in &mut sessions {
+            // The parent and the children are on one socket.
+            (session.parent, session.parent_port) = (up.link(), Some(self.listen.port()));
+        }
+        let (then, before) = std::mem::replace(&mut self.measured, (now, sent.bytes));
+        let passed_s = now.since(then).as_secs_f64().max(1e-3);
+        Some(RelayStatus {
+            listen: Some(self.listen),
+            depth: parent.depth(),
+            rate: Rate::from_bps((sent.bytes - before) as f64 * 8.0 / passed_s),
+            packets: sent.packets,
+            bytes: sent.bytes,
+            dropped: sent.dropped,
+            send_calls: socket.calls,
+            cpu_s: cpu_s(),
+            counters: *parent.counters(),
+            sessions,
+            link: None,
+            router: Some(RouterStatus {
+                protocol: self.protocol.clone(),
+                is_taking_part: self.node.is_taking_part(),
+                counters: *self.node.counters(),
+            }),
+            children,
+        })
+    }
+
     fn take_event(&mut self) -> Option<ActiveEvent> {
-        self.node.up().take_news().map(ActiveEvent::Parent)
+        self.node.take_news().map(ActiveEvent::Parent)
     }
 
     fn close(&mut self, socket: &mut NodeSocket) {

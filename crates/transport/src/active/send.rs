@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration as StdDuration;
 
+use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_delivery::active::description::Description;
 use layercast_delivery::active::downlinks::DownOptions;
@@ -98,11 +99,11 @@ impl Node for Sending {
     fn receive(
         &mut self,
         now: Time,
-        from: SocketAddr,
+        from: (SocketAddr, Ecn),
         bytes: &[u8],
         socket: &mut NodeSocket,
     ) -> Result<(), ActiveFailure> {
-        let received = self.node.receive(now, from, bytes, &mut self.contents, socket);
+        let received = self.node.receive(now, from.0, bytes, &mut self.contents, socket);
         received.map_err(ActiveFailure::Contents)
     }
 

@@ -1,50 +1,41 @@
 //! The socket of a node.
 
-use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
 use std::time::Duration as StdDuration;
 
+use layercast_core::contract::Ecn;
 use layercast_delivery::active::Wire;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use socket2::SockRef;
+use rustix::io::Errno;
+use socket2::MsgHdr;
 
 use super::ActiveFailure;
+use crate::host::{Clock, Inbox, PacketSocket, open_unicast};
+use crate::relay::{control, for_socket, send_message};
 
-/// The longest datagram.
-const DATAGRAM: usize = 1 << 16;
-/// The buffers of the kernel; it may grant less.
-const BUFFER: usize = 4 << 20;
-
-/// A UDP socket, and room for a datagram in each direction.
+/// A UDP socket.
 pub(super) struct NodeSocket {
-    socket: UdpSocket,
+    socket: PacketSocket,
     is_v6: bool,
-    out: Vec<u8>,
+    is_warned: bool,
     /// Datagrams that the system did not take.
     pub(super) unsent: u64,
+    /// System calls that sent.
+    pub(super) calls: u64,
 }
 
 impl NodeSocket {
     /// Opens it.
     pub(super) fn open(at: SocketAddr) -> Result<NodeSocket, ActiveFailure> {
-        let open = || {
-            let socket = UdpSocket::bind(at)?;
-            socket.set_nonblocking(true)?;
-            let options = SockRef::from(&socket);
-            for set in [options.set_recv_buffer_size(BUFFER), options.set_send_buffer_size(BUFFER)] {
-                if let Err(error) = set {
-                    tracing::debug!(%error, "a buffer keeps its default size");
-                }
-            }
-            Ok(NodeSocket { socket, is_v6: at.is_ipv6(), out: Vec::with_capacity(DATAGRAM), unsent: 0 })
-        };
-        open().map_err(|source| ActiveFailure::Socket { what: format!("open {at}"), source })
+        let socket = open_unicast(at)?;
+        Ok(NodeSocket { socket, is_v6: at.is_ipv6(), is_warned: false, unsent: 0, calls: 0 })
     }
 
     /// Where it is.
     pub(super) fn address(&self) -> Result<SocketAddr, ActiveFailure> {
         let what = || "read the address of a socket".to_owned();
-        self.socket.local_addr().map_err(|source| ActiveFailure::Socket { what: what(), source })
+        self.socket.as_udp().local_addr().map_err(|source| ActiveFailure::Socket { what: what(), source })
     }
 
     /// Waits for a datagram, for so long at most.
@@ -54,41 +45,68 @@ impl NodeSocket {
         let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout));
     }
 
-    /// Reads a datagram into `room`; none if none waits. An error that an earlier datagram has caused, such as a port where nobody is,
-    /// is skipped.
-    pub(super) fn read(&self, room: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, ActiveFailure> {
-        loop {
-            match self.socket.recv_from(room) {
-                Ok(read) => return Ok(Some(read)),
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => return Ok(None),
-                    io::ErrorKind::Interrupted
-                    | io::ErrorKind::ConnectionRefused
-                    | io::ErrorKind::HostUnreachable
-                    | io::ErrorKind::NetworkUnreachable => {}
-                    _ => {
-                        let what = "read from a socket".to_owned();
-                        return Err(ActiveFailure::Socket { what, source: error });
-                    }
-                },
-            }
+    /// Fills an empty inbox with datagrams that wait. An error that an earlier datagram has caused, such as a host that
+    /// cannot be reached, is skipped.
+    pub(super) fn fill(&self, inbox: &mut Inbox, clock: &Clock) -> Result<(), ActiveFailure> {
+        match inbox.drain(&self.socket, None, clock) {
+            Err(error) => match error.kind() {
+                io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Ok(()),
+                _ => Err(ActiveFailure::Socket { what: "read from a socket".to_owned(), source: error }),
+            },
+            Ok(()) => Ok(()),
         }
     }
 }
 
 impl Wire for NodeSocket {
-    fn send(&mut self, to: SocketAddr, head: &[u8], body: &[u8]) {
-        let ip = match to.ip() {
-            IpAddr::V4(ip) if self.is_v6 => IpAddr::V6(ip.to_ipv6_mapped()),
-            ip => ip,
-        };
-        self.out.clear();
-        self.out.extend(head);
-        self.out.extend(body);
-        if let Err(error) = self.socket.send_to(&self.out, SocketAddr::new(ip, to.port())) {
+    fn send(&mut self, to: SocketAddr, ecn: Ecn, head: &[u8], body: &[u8]) -> bool {
+        let (parts, address) = ([IoSlice::new(head), IoSlice::new(body)], for_socket(to, self.is_v6).into());
+        let (control, length) = control(None, ecn, to.ip().to_canonical().is_ipv4());
+        let message = MsgHdr::new()
+            .with_addr(&address)
+            .with_buffers(&parts)
+            .with_control(control.get(..length).unwrap_or_default());
+        let sent = send_message(&self.socket, &message, &mut self.calls);
+        if let Err(error) = &sent {
             // As if the network had lost it.
             tracing::trace!(%error, %to, "a datagram was not sent");
             self.unsent += 1;
+            if error.raw_os_error() == Some(Errno::MSGSIZE.raw_os_error()) && !self.is_warned {
+                self.is_warned = true;
+                let bytes = head.len() + body.len();
+                tracing::warn!("{to}: packets of {bytes} bytes exceed the MTU: use a smaller --packet");
+            }
+        }
+        sent.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_keep_their_marks() {
+        for at in ["127.0.0.1:0", "[::1]:0", "[::]:0"] {
+            let at: SocketAddr = at.parse().expect("an address");
+            let (mut one, other) = match (NodeSocket::open(at), NodeSocket::open(at)) {
+                (Ok(one), Ok(other)) => (one, other),
+                // A system without IPv6.
+                _ if at.is_ipv6() => continue,
+                (one, other) => panic!("{:?} {:?}", one.err(), other.err()),
+            };
+            let port = other.address().expect("its address").port();
+            let to = SocketAddr::new("127.0.0.1".parse().expect("an address"), port);
+            let to = if at.ip().is_unspecified() { to } else { SocketAddr::new(at.ip(), port) };
+            let (clock, mut inbox) = (Clock::default(), Inbox::new(1 << 16));
+            for ecn in [Ecn::NotCapable, Ecn::Capable, Ecn::Marked] {
+                assert!(one.send(to, ecn, b"head", b"body"));
+                other.wait(StdDuration::from_secs(5));
+                inbox.clear();
+                other.fill(&mut inbox, &clock).expect("it is read");
+                let (datagram, bytes) = inbox.get(0).expect("a datagram");
+                assert_eq!((datagram.ecn, bytes), (ecn, &b"headbody"[..]), "{at}");
+            }
         }
     }
 }

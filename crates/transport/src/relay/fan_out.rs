@@ -7,14 +7,11 @@ use layercast_core::contract::Ecn;
 use layercast_core::units::{Rate, Time};
 use layercast_delivery::relay::message::{DATA_HEAD_MAX, Data};
 use layercast_delivery::relay::parent::Parent;
-use nix::libc::{
-    EINVAL, EIO, EMSGSIZE, ENOPROTOOPT, EOPNOTSUPP, IP_TOS, IPPROTO_IP, IPPROTO_IPV6, IPV6_TCLASS, SOL_UDP,
-    UDP_SEGMENT,
-};
+use nix::libc::{EINVAL, EIO, EMSGSIZE, ENOPROTOOPT, EOPNOTSUPP};
 use socket2::MsgHdr;
 
 use super::link::Link;
-use super::sending::send;
+use super::sending::{control, send};
 use super::tunnel::for_socket;
 use crate::host::{RUN_BYTES, RUN_PACKETS};
 
@@ -203,33 +200,4 @@ impl FanOut {
             .with_control(control.get(..length).unwrap_or_default());
         send(socket, &message, &mut self.counters.calls)
     }
-}
-
-/// A control message (cmsg(3)): its length, level and type, and up to four bytes.
-const WORD: usize = size_of::<usize>();
-const HEAD: usize = WORD + 8;
-const SPACE: usize = HEAD + WORD;
-
-/// The control messages that name the length of packets and their ECN field, and their length.
-fn control(segment: Option<u16>, ecn: Ecn, is_v4: bool) -> ([u8; 2 * SPACE], usize) {
-    let mut bytes = [0; 2 * SPACE];
-    let mut at = 0;
-    let mut put = |level: i32, kind: i32, value: &[u8]| {
-        let fields: [&[u8]; 4] =
-            [&(HEAD + value.len()).to_ne_bytes(), &level.to_ne_bytes(), &kind.to_ne_bytes(), value];
-        let room = bytes.iter_mut().skip(at);
-        room.zip(fields.into_iter().flatten()).for_each(|(place, byte)| *place = *byte);
-        at += SPACE;
-    };
-    let field: i32 = match ecn {
-        Ecn::NotCapable => 0,
-        Ecn::Capable => 2,
-        Ecn::Marked => 3,
-    };
-    let (level, kind) = if is_v4 { (IPPROTO_IP, IP_TOS) } else { (IPPROTO_IPV6, IPV6_TCLASS) };
-    put(level, kind, &field.to_ne_bytes());
-    if let Some(segment) = segment {
-        put(SOL_UDP, UDP_SEGMENT, &segment.to_ne_bytes());
-    }
-    (bytes, at)
 }

@@ -9,12 +9,11 @@ use layercast_core::units::{Channel, Duration, Rate, Time};
 use layercast_delivery::relay::message::{Alternatives, Data, MESSAGE_MAX};
 use layercast_delivery::relay::parent::{Change, Feedback, Limits, Parent};
 use layercast_delivery::relay::session::{Allowed, SessionKey};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::fan_out::FanOut;
 use super::link::Link;
 use super::random_bytes;
-use super::status::{ChildStatus, RelayStatus, SessionStatus};
+use super::status::{RelayStatus, cpu_s, served};
 use super::tunnel::for_socket;
 use crate::error::Error;
 use crate::host::{Clock, Inbox, PacketSocket, RUN_BYTES, RUN_PACKETS, open_unicast};
@@ -220,22 +219,8 @@ impl Server {
 
     /// What it does now.
     pub fn status(&self) -> RelayStatus {
-        let now = self.clock.now();
         let counters = self.fan_out.counters();
-        let of = |place: usize, key: SessionKey| SessionStatus {
-            place,
-            key,
-            parent: None,
-            parent_port: None,
-            children: self.parent.children().filter(|child| child.session == place).count(),
-            channels: self
-                .parent
-                .children()
-                .filter(|child| child.session == place)
-                .map(|child| child.held.count())
-                .max()
-                .unwrap_or(0),
-        };
+        let (sessions, children) = served(&self.parent, self.clock.now());
         RelayStatus {
             listen: self.address().ok(),
             depth: self.parent.depth(),
@@ -246,30 +231,12 @@ impl Server {
             send_calls: counters.calls,
             cpu_s: cpu_s(),
             counters: *self.parent.counters(),
-            sessions: self.parent.sessions().map(|(place, key)| of(place, key)).collect(),
+            sessions,
             link: self.link().map(Link::status),
-            children: self
-                .parent
-                .children()
-                .map(|child| ChildStatus {
-                    address: child.address,
-                    session: child.session,
-                    channels: child.held.count(),
-                    for_s: now.since(child.since).as_secs_f64(),
-                    packets: child.packets,
-                    bytes: child.bytes,
-                    dropped: child.dropped,
-                    missing: child.missing,
-                })
-                .collect(),
+            router: None,
+            children,
         }
     }
-}
-
-/// The processor time of this process.
-fn cpu_s() -> f64 {
-    let used = clock_gettime(ClockId::ProcessCPUTime);
-    used.tv_sec as f64 + used.tv_nsec as f64 * 1e-9
 }
 
 impl Drop for Server {

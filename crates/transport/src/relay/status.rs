@@ -2,10 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use layercast_core::units::Rate;
+use layercast_core::units::{Rate, Time};
+use layercast_delivery::active::source::NodeCounters;
 use layercast_delivery::relay::child::LinkReport;
-use layercast_delivery::relay::parent::ParentCounters;
+use layercast_delivery::relay::parent::{Parent, ParentCounters};
 use layercast_delivery::relay::session::SessionKey;
+use rustix::time::{ClockId, clock_gettime};
 
 /// What a relay does now.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct RelayStatus {
     pub sessions: Vec<SessionStatus>,
     /// The link on which it sends on by multicast.
     pub link: Option<LinkStatus>,
+    /// Its router, if it takes part.
+    pub router: Option<RouterStatus>,
     /// Its children.
     pub children: Vec<ChildStatus>,
 }
@@ -49,6 +53,17 @@ pub struct LinkStatus {
     pub reports: u64,
     /// Subscriptions that are held without their host, for want of room.
     pub untracked: u64,
+}
+
+/// The router of a relay that takes part.
+#[derive(Clone, Debug)]
+pub struct RouterStatus {
+    /// The name of its protocol.
+    pub protocol: String,
+    /// Whether there is a session in which it takes part.
+    pub is_taking_part: bool,
+    /// What it has done.
+    pub counters: NodeCounters,
 }
 
 /// A session of a relay.
@@ -87,4 +102,37 @@ pub struct ChildStatus {
     pub dropped: u64,
     /// Packets that it had not received when it last said how many it had: lost, or on their path.
     pub missing: u32,
+}
+
+/// The sessions that children want, and the children. What is above is not known here.
+pub(crate) fn served(parent: &Parent, now: Time) -> (Vec<SessionStatus>, Vec<ChildStatus>) {
+    let of = |place: usize, key: SessionKey| {
+        let channels = parent.children().filter(|child| child.session == place);
+        let channels: Vec<usize> = channels.map(|child| child.held.count()).collect();
+        SessionStatus {
+            place,
+            key,
+            parent: None,
+            parent_port: None,
+            children: channels.len(),
+            channels: channels.into_iter().max().unwrap_or(0),
+        }
+    };
+    let children = parent.children().map(|child| ChildStatus {
+        address: child.address,
+        session: child.session,
+        channels: child.held.count(),
+        for_s: now.since(child.since).as_secs_f64(),
+        packets: child.packets,
+        bytes: child.bytes,
+        dropped: child.dropped,
+        missing: child.missing,
+    });
+    (parent.sessions().map(|(place, key)| of(place, key)).collect(), children.collect())
+}
+
+/// The processor time of this process.
+pub(crate) fn cpu_s() -> f64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 * 1e-9
 }

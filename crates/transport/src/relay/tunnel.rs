@@ -99,7 +99,7 @@ impl RelayTunnel {
 }
 
 /// An address as a socket takes it: one of IPv6 takes those of IPv4 as mapped ones.
-pub(super) fn for_socket(to: SocketAddr, is_v6: bool) -> SocketAddr {
+pub(crate) fn for_socket(to: SocketAddr, is_v6: bool) -> SocketAddr {
     match to.ip() {
         IpAddr::V4(address) if is_v6 => SocketAddr::new(address.to_ipv6_mapped().into(), to.port()),
         _ => to,

@@ -1,0 +1,77 @@
+//! `send --reliable` and relays that take part, as an operator sees them.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use super::relay::{Killed, free_port};
+use super::transfer::{ended, group, transfer, with_file};
+use super::{layercast, run, text};
+
+fn taking_part(group: &str, listen: SocketAddr, parent: SocketAddr, metrics: SocketAddr) -> Killed {
+    let [listen, parent, metrics] = [listen, parent, metrics].map(|address| address.to_string());
+    let arguments = ["relay", group, "--protocol", "amca", "--listen", &listen, "--parent", &parent];
+    let mut command = layercast(&[&arguments[..], &["--metrics", &metrics, "-q"]].concat());
+    Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts"))
+}
+
+#[test]
+fn relays_that_take_part_are_shown_as_a_tree() {
+    let (directory, file) = with_file("relays-taking-part", 2_000_000);
+    let (group, into) = (group(79), directory.join("into").display().to_string());
+    let [top, first, second] = [(); 3].map(|()| free_port());
+    let metrics = [(); 2].map(|()| free_port());
+    let serve = top.to_string();
+    let arguments = ["send", &file, "--group", &group, "--reliable", "--serve", &serve, "-q"];
+    // Some four seconds, so that there is a tree to be seen.
+    let sender = transfer(&[&arguments[..], &["--set", "rate_max=400"]].concat()).spawn();
+    let mut sender = sender.expect("the program starts");
+    let _first = taking_part(&group, first, top, metrics[0]);
+    let _second = taking_part(&group, second, first, metrics[1]);
+    let below = second.to_string();
+    let receiver =
+        transfer(&["receive", "--group", &group, "--into", &into, "--reliable", "--relay", &below, "-q"])
+            .spawn();
+    let receiver = receiver.expect("the program starts");
+
+    let at = metrics.map(|metrics| metrics.to_string());
+    // The second relay below the first as its child, the receiver below the second.
+    let expected = [
+        format!("relay {first}: "),
+        "  a router of amca: ".to_owned(),
+        format!("  {group} from {top}"),
+        format!("    {second}: 1 channels, "),
+        format!("      relay {second}: "),
+        "        a router of amca: ".to_owned(),
+        format!("        {group} from {first}"),
+        "          127.0.0.1:".to_owned(),
+    ];
+    let begin = Instant::now();
+    let tree = loop {
+        let tree = text(&run(&["relay", "status", &at[1], &at[0]]).stdout);
+        let lines: Vec<&str> = tree.lines().collect();
+        let is_line = |(line, start): (&&str, &String)| line.starts_with(start.as_str());
+        if lines.len() == expected.len() && lines.iter().zip(&expected).all(is_line) {
+            break tree;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(20), "{tree}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let packets = |line: &str| !line.contains("router") || !line.contains(": 0 packets");
+    assert!(tree.lines().all(packets), "{tree}");
+    let json = text(&run(&["relay", "status", &at[1], "--json"]).stdout);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        (&json["router"]["protocol"], &json["router"]["active"]),
+        (&"amca".into(), &true.into()),
+        "{json}"
+    );
+
+    let received = receiver.wait_with_output().expect("its end");
+    assert!(received.status.success(), "{}", text(&received.stderr));
+    assert_eq!(fs::read(directory.join("into/a file")).expect("the file"), vec![7; 2_000_000]);
+    let stdout = std::io::BufReader::new(sender.stdout.take().expect("its output"));
+    let (out, error, status) = ended(sender, stdout);
+    assert_eq!(status, Some(0), "{out}{error}");
+}
