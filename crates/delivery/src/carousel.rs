@@ -38,11 +38,13 @@ const REMOVED_MIN: usize = 256;
 /// Blocks that take turns send so large a part of their source symbols in a turn (CHOICE): who comes late, or has few layers at
 /// first, misses the same part of every block, which any later symbols of it can replace.
 const TURNS: u32 = 16;
+/// The same for fine turns (CHOICE): what a receiver gets of the last turn of a block is half needless on average.
+const FINE_TURNS: u32 = 32;
 /// The maximum number of repair symbols in a turn (CHOICE): four turns of symbols of 1400 bytes have 8 MB, which a source keeps
 /// ready.
 pub const TURN_MAX: u32 = 1536;
-/// So many turns of repair symbols are as short (CHOICE): enough for the losses of a path in order.
-const QUICK_TURNS: u32 = 2;
+/// Repair symbols for the first so large part of a block have turns as short (CHOICE): enough for the losses of a path in order.
+const QUICK: u32 = 8;
 /// The last so large part of the source symbols is one turn (CHOICE): blocks become complete one after the other during so large
 /// a part of the first round, so that receivers need not compare hashes of all of them at its end.
 const LAST_TURN: u32 = 4;
@@ -94,16 +96,20 @@ struct Slot {
 }
 
 impl Slot {
-    /// How many of its symbols are sent in a turn: of source symbols, which need no encoder, a sixteenth of the block, and all
-    /// of its last quarter; as many of the first repair symbols, so that all blocks have some soon; later this part of as
-    /// many as it has source symbols.
-    fn turn(&self, part: f64) -> u32 {
-        let turn = self.symbols.div_ceil(TURNS).max(1);
+    /// How many of its symbols are sent in a turn: of source symbols, which need no encoder, a small part of the block, and all
+    /// of its last quarter unless turns are fine; as many of the first repair symbols, so that all blocks have some soon; later
+    /// the window's part of as many as it has source symbols.
+    fn turn(&self, window: &BlockWindow) -> u32 {
+        let turns = if window.is_fine { FINE_TURNS } else { TURNS };
+        let turn = self.symbols.div_ceil(turns).max(1);
         match self.symbols.saturating_sub(self.next_esi) {
-            0 if self.next_esi < self.symbols + QUICK_TURNS * turn => turn.min(TURN_MAX),
-            0 => ((f64::from(self.symbols) * part).ceil() as u32).clamp(1, self.symbols.clamp(1, TURN_MAX)),
-            last if last <= self.symbols / LAST_TURN => last,
-            _ => turn,
+            0 if self.next_esi < self.symbols + self.symbols.div_ceil(QUICK) => turn.min(TURN_MAX),
+            0 => {
+                let turn = (f64::from(self.symbols) * window.turn).ceil() as u32;
+                turn.clamp(1, self.symbols.clamp(1, TURN_MAX))
+            }
+            last if !window.is_fine && last <= self.symbols / LAST_TURN => last,
+            last => turn.min(last),
         }
     }
 
@@ -237,7 +243,7 @@ impl Carousel {
 
     /// From now on blocks take turns.
     fn take_turns(&mut self) {
-        let mut window = Window::new(self.block_window.turn, self.channels.len());
+        let mut window = Window::new(self.block_window, self.channels.len());
         for (slot, number) in self.slots.iter().zip(0..) {
             if !slot.repeats && !slot.is_removed {
                 window.add(number, slot.symbols, false);
@@ -370,7 +376,7 @@ impl Carousel {
     pub fn take_ahead(&mut self) -> Option<Ahead> {
         while let Some(number) = self.ahead.pop() {
             let slot = self.slots.get(number as usize)?;
-            let turn = self.window.as_ref().map(|_| slot.turn(self.block_window.turn));
+            let turn = self.window.as_ref().map(|_| slot.turn(&self.block_window));
             let first = slot.next_esi.max(slot.symbols);
             let turn = turn.map(|turn| (slot.next_esi + turn).saturating_sub(first));
             if turn != Some(0)

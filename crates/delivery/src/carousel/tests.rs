@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use layercast_core::stream::Stream;
+
 use super::*;
 use crate::object::Oti;
 
@@ -104,12 +106,43 @@ fn while_encoders_are_missing_source_symbols_come_again() {
     assert!(symbols(&mut carousel, 3000).iter().all(|(_, esi)| *esi >= 1024));
 }
 
+fn taking_turns(is_fine: bool) -> BlockWindow {
+    BlockWindow { all_up_to: 0, turn: 1.0 / 16.0, is_fine, lead: 0 }
+}
+
+/// What a receiver gets, in multiples of what it needs, that loses 2 % of the packets.
+fn overhead(is_fine: bool) -> f64 {
+    let (blocks, size) = (40, 1024);
+    let mut carousel = Carousel::new(2);
+    carousel.set_block_window(taking_turns(is_fine));
+    (1..=blocks).for_each(|toi| carousel.add(toi, coded(size), &[]));
+    let mut stream = Stream::new(7, "losses");
+    let (mut held, mut got) = (BTreeMap::<u32, u64>::new(), 0);
+    while held.values().filter(|&&count| count >= size).count() < blocks as usize {
+        let channel = Channel(u16::from(stream.chance(0.5)));
+        if let Some(Pick::Symbol { toi, .. }) = carousel.next(channel, Time::ZERO)
+            && !stream.chance(0.02)
+        {
+            *held.entry(toi).or_default() += 1;
+            got += 1;
+        }
+    }
+    f64::from(got) / (f64::from(blocks) * size as f64)
+}
+
+#[test]
+fn fine_turns_bring_less_of_what_is_complete() {
+    let (coarse, fine) = (overhead(false), overhead(true));
+    // Half a turn for 2 % of losses and their deviation: some 3 % and 1.5 %.
+    assert!(fine < coarse - 0.01 && fine < 1.03, "{fine} {coarse}");
+}
+
 #[test]
 fn few_small_blocks_have_no_symbol_twice_while_nothing_holds() {
     for blocks in 1..=4 {
-        for symbols in [2, 3, 8, 17] {
+        for (symbols, is_fine) in [(2, false), (3, true), (8, false), (17, false), (17, true)] {
             let mut carousel = Carousel::new(3);
-            carousel.set_block_window(BlockWindow { all_up_to: 0, turn: 1.0 / 16.0, lead: 0 });
+            carousel.set_block_window(taking_turns(is_fine));
             (1..=blocks).for_each(|toi| carousel.add(toi, coded(symbols), &[]));
             let mut seen = BTreeSet::new();
             for packet in 0..2000 {
@@ -126,7 +159,7 @@ fn few_small_blocks_have_no_symbol_twice_while_nothing_holds() {
 fn every_channel_has_enough_of_few_blocks_however_its_packets_fall() {
     // Seeds 7476 and 11321 of the explorer: a channel met the same block of two in each of its packets.
     for (holding, begins) in [(0, true), (0, false), (1, true), (3, false)] {
-        for sizes in [&[8, 2][..], &[2, 3, 17], &[5, 5], &[3; 12]] {
+        for sizes in [&[8, 2][..], &[2, 3, 17], &[5, 5], &[3; 12], &[70, 40]] {
             for every in 1..=9 {
                 let heard = heard_on_the_base(sizes, every, holding, begins);
                 for (toi, symbols) in (1..).zip(sizes) {
@@ -143,7 +176,7 @@ fn every_channel_has_enough_of_few_blocks_however_its_packets_fall() {
 /// `every`, and in `holding` of seven the next encoders are missing. A source that does not begin goes on after its source symbols.
 fn heard_on_the_base(sizes: &[u64], every: u64, holding: u64, begins: bool) -> BTreeSet<(u32, u32)> {
     let mut carousel = Carousel::new(2);
-    carousel.set_block_window(BlockWindow { all_up_to: 0, turn: 1.0 / 16.0, lead: 0 });
+    carousel.set_block_window(taking_turns(every.is_multiple_of(2)));
     for (toi, symbols) in (1..).zip(sizes) {
         let from = if begins { 0 } else { *symbols as u32 };
         carousel.add(toi, coded(*symbols), &[from]);
@@ -164,7 +197,12 @@ fn heard_on_the_base(sizes: &[u64], every: u64, holding: u64, begins: bool) -> B
 #[test]
 fn what_is_sent_first_comes_again_before_the_end_of_the_first_round() {
     let mut carousel = in_turns(2, [400; 20]);
-    carousel.set_block_window(BlockWindow { all_up_to: 100, turn: 1.0 / 16.0, lead: 500 });
+    carousel.set_block_window(BlockWindow {
+        all_up_to: 100,
+        turn: 1.0 / 16.0,
+        lead: 500,
+        ..BlockWindow::NONE
+    });
     carousel.set_table(vec![1], 1);
     let mut symbols = Vec::new();
     while carousel.rounds() < 1.0 {

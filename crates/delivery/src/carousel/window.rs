@@ -30,6 +30,10 @@ pub struct BlockWindow {
     /// computing at the source. With a large one receivers of most layers wait longer for the few symbols that they lost: up
     /// to so large a part of a round. Source symbols, which need no encoder, and the first repair symbols have short turns.
     pub turn: f64,
+    /// Whether turns of source symbols and of the first repair symbols are half as long, and the last quarter of the source
+    /// symbols has such turns too. Encoders are made twice as often, and blocks become complete at about the same time; but
+    /// receivers of nearly all layers get fewer symbols of blocks that they have already.
+    pub is_fine: bool,
     /// How many symbols are sent before the first ones, an eighth of all at most. They come again at the end of the first round, so
     /// a receiver that waits for the session may miss them while it opens its files.
     pub lead: u32,
@@ -37,7 +41,7 @@ pub struct BlockWindow {
 
 impl BlockWindow {
     /// All blocks are always active.
-    pub const NONE: BlockWindow = BlockWindow { all_up_to: u64::MAX, turn: 1.0, lead: 0 };
+    pub const NONE: BlockWindow = BlockWindow { all_up_to: u64::MAX, turn: 1.0, is_fine: false, lead: 0 };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +64,7 @@ struct Sent {
 /// The active blocks, and those that wait for their turn.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    turn: f64,
+    of: BlockWindow,
     active: Vec<Active>,
     waiting: VecDeque<u32>,
     /// Blocks that were added while sending. One of them is active at a time, and gets every second symbol.
@@ -74,9 +78,9 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub(super) fn new(turn: f64, channels: usize) -> Window {
+    pub(super) fn new(of: BlockWindow, channels: usize) -> Window {
         Window {
-            turn,
+            of,
             active: Vec::with_capacity(ACTIVE_MAX),
             waiting: VecDeque::new(),
             fresh: VecDeque::new(),
@@ -217,7 +221,7 @@ impl Window {
 
     fn activate(&mut self, slot: u32, is_fresh: bool, slots: &[Slot]) {
         if let Some(of) = slots.get(slot as usize).filter(|slot| !slot.is_removed) {
-            let left = if is_fresh { of.symbols } else { of.turn(self.turn) };
+            let left = if is_fresh { of.symbols } else { of.turn(&self.of) };
             self.active.push(Active { slot, left, is_fresh });
         }
     }

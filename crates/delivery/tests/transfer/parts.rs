@@ -225,7 +225,7 @@ fn records_that_do_not_fit_into_memory_are_put_aside() {
         let taken = [1000, 1 << 20].map(|most| {
             let key = (seed % 2 == 1).then(|| SecretKey::from_seed(&[1; 32]));
             let mut source = cutting(1, 1100, key.clone());
-            source.sender.set_block_window(BlockWindow { all_up_to: 0, turn: 0.1, lead: 0 });
+            source.sender.set_block_window(BlockWindow { all_up_to: 0, turn: 0.1, ..BlockWindow::NONE });
             source.put(&[("long", &long), ("other", &other)], &[], true);
             // It comes late, and finds repair symbols alone.
             (0..4000).for_each(|_| drop(source.next(0)));

@@ -87,6 +87,7 @@ fn block_window(session: &Session) -> BlockWindow {
     BlockWindow {
         all_up_to: ENCODERS_MAX / (2 * symbol.max(1)),
         turn: turn.clamp(TURN_MIN, 1.0),
+        is_fine: turn <= TURN_MIN / 2.0,
         lead: (packets_per_s * LEAD_S) as u32,
     }
 }
