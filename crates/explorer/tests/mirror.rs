@@ -27,6 +27,23 @@ fn instance(entries: Vec<Entry>, removed: Vec<u128>) -> Instance {
     }
 }
 
+/// A file at the path `a`.
+fn file(toi: u128, bytes: &[u8]) -> Entry {
+    let coding = Coding::plan(bytes.len() as u64, 100).unwrap();
+    Entry {
+        toi,
+        path: "a".to_owned(),
+        content: Content::File { coding, sha256: Some(sha256(bytes)) },
+        leaves: [].into(),
+        package: None,
+        part: None,
+        attributes: Attributes::default(),
+        compressed: None,
+        md5: None,
+        tag: None,
+    }
+}
+
 /// A part of an instance that is known.
 fn known_part() -> Repr {
     Repr {
@@ -48,19 +65,7 @@ fn a_file_that_cannot_be_removed_is_removed_when_the_disk_works_again() {
     let disk = FaultyDisk::new(Stream::new(1, "disk"));
     let settings = ReceptionSettings { replace: true, mirror: true };
     let mut reception = Reception::new(disk.clone(), settings);
-    let empty = Entry {
-        toi: 1,
-        path: "a".to_owned(),
-        content: Content::File { coding: Coding::plan(0, 100).unwrap(), sha256: Some(sha256(&[])) },
-        leaves: [].into(),
-        package: None,
-        part: None,
-        attributes: Attributes::default(),
-        compressed: None,
-        md5: None,
-        tag: None,
-    };
-    reception.begin(1, &instance(vec![empty], Vec::new())).unwrap();
+    reception.begin(1, &instance(vec![file(1, &[])], Vec::new())).unwrap();
     while reception.work().unwrap() {}
     reception.packet(&known_part(), &[0; 4]).unwrap();
     assert!(reception.is_in_step());
@@ -76,6 +81,26 @@ fn a_file_that_cannot_be_removed_is_removed_when_the_disk_works_again() {
     assert_eq!(reception.drain_events().filter(is_failure).count(), 1, "it is said once");
 
     disk.set(|disk| disk.failing = 0.0);
+    reception.packet(&known_part(), &[0; 4]).unwrap();
+    assert!(reception.is_in_step());
+    assert!(!disk.files().iter().any(|(path, _)| path == "a"));
+}
+
+/// Seed 3184 of the explorer.
+#[test]
+fn a_file_is_removed_though_its_removal_is_known_before_its_last_version() {
+    let disk = FaultyDisk::new(Stream::new(1, "disk"));
+    let mut reception = Reception::new(disk.clone(), ReceptionSettings { replace: true, mirror: true });
+    reception.begin(1, &instance(vec![file(1, &[])], Vec::new())).unwrap();
+    while reception.work().unwrap() {}
+    reception.packet(&known_part(), &[0; 4]).unwrap();
+    assert!(reception.is_in_step());
+
+    reception.begin(3, &instance(Vec::new(), vec![2])).unwrap();
+    reception.packet(&known_part(), &[0; 4]).unwrap();
+    assert!(!reception.is_complete(), "an instance is missing");
+    reception.begin(2, &instance(vec![file(2, b"other")], Vec::new())).unwrap();
+    assert!(!reception.is_in_step());
     reception.packet(&known_part(), &[0; 4]).unwrap();
     assert!(reception.is_in_step());
     assert!(!disk.files().iter().any(|(path, _)| path == "a"));

@@ -48,6 +48,8 @@ impl<D: Disk> Reception<D> {
         }
         if let Some(&removed_by) = self.removed.get(&entry.toi) {
             self.note_path(entry.path, entry.toi, removed_by);
+            // What was at its path before it is there still.
+            self.is_swept = false;
             return Ok(());
         }
         // What another content of this path was, also in an earlier session, is over: the file may be another by now.
