@@ -41,6 +41,9 @@ const ENCODING_S_PER_SYMBOL: f64 = 3.5e-6;
 const ENCODING_MAX: f64 = 0.8;
 /// The least turn of a block (CHOICE).
 const TURN_MIN: f64 = 1.0 / 16.0;
+/// Turns are fine up to this part (CHOICE), which is 20 Mbit/s with one thread. Then blocks become complete at about the same time, and
+/// at higher rates decoding them at the end takes a receiver longer than it gains.
+const FINE_MAX: f64 = TURN_MIN / 8.0;
 /// For so long symbols are sent that come again (CHOICE): a receiver that waits needs 0.05 to 0.25 s from the first packet until
 /// its files are open and their space is reserved.
 const LEAD_S: f64 = 0.3;
@@ -87,7 +90,7 @@ fn block_window(session: &Session) -> BlockWindow {
     BlockWindow {
         all_up_to: ENCODERS_MAX / (2 * symbol.max(1)),
         turn: turn.clamp(TURN_MIN, 1.0),
-        is_fine: turn <= TURN_MIN / 2.0,
+        is_fine: turn <= FINE_MAX,
         lead: (packets_per_s * LEAD_S) as u32,
     }
 }
