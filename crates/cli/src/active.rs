@@ -131,10 +131,7 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
     let served = Served::default();
     serve_metrics(arguments, &served)?;
     let outcome = transport::relay(&options, &stop, &mut |event| match event {
-        ActiveEvent::Status(status) => {
-            served.set(relay_status::page(status));
-            served.set_status(relay_status::json(status).to_string());
-        }
+        ActiveEvent::Status(status) => relay_status::serve(status, &served),
         event => show(&bar, arguments.quiet, "relay", event),
     });
     bar.finish_and_clear();

@@ -60,8 +60,7 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
                 rounded(status.rate.as_bps()),
                 status.dropped,
             ));
-            served.set(relay_status::page(status));
-            served.set_status(relay_status::json(status).to_string());
+            relay_status::serve(status, &served);
         }
         RelayEvent::Channel(change) => tracing::debug!(?change, "channel"),
         RelayEvent::Notice(notice) if arguments.attended && !notice.is_warning() => {}

@@ -3,10 +3,16 @@
 use layercast_transport::relay::RelayStatus as Status;
 use serde_json::{Value, json};
 
-use crate::metrics::Page;
+use crate::metrics::{Page, Served};
+
+/// Serves it from now on, as measures and as JSON.
+pub(crate) fn serve(status: &Status, served: &Served) {
+    served.set(page(status));
+    served.set_status(json(status).to_string());
+}
 
 /// The measures for Prometheus.
-pub(crate) fn page(status: &Status) -> Page {
+fn page(status: &Status) -> Page {
     let counters = &status.counters;
     let mut page = Page::default();
     page.gauge("relay_children", "Children now.", Some(status.children.len() as f64));
@@ -64,7 +70,7 @@ pub(crate) fn page(status: &Status) -> Page {
 }
 
 /// All of it as JSON.
-pub(crate) fn json(status: &Status) -> Value {
+fn json(status: &Status) -> Value {
     let counters = &status.counters;
     let sessions = status.sessions.iter().map(|session| {
         json!({

@@ -2,9 +2,10 @@
 //! receivers, as state machines.
 //!
 //! Each hop is a link between a [parent](crate::relay::parent) and a [child](crate::relay::child), which let children in,
-//! notice silence and move to another parent. On it go the protocol's own packets. A packet of data that comes from above goes to all children first, and
-//! then to the router, with the ECN field that it came with (RFC 3168); repairs go where the router sends them. What comes up goes to the router. So every relay of a tree
-//! takes part, and the active node behind a link is the child itself.
+//! notice silence and move to another parent. On it go the protocol's own packets. A packet of data that comes from above
+//! goes to all children first, and then to the router, with the ECN field that it came with (RFC 3168); repairs go where
+//! the router sends them. What comes up goes to the router. So every relay of a tree takes part, and the active node behind
+//! a link is the child itself.
 //!
 //! Bottom-up: [`frame`] (what is on a link) · [`description`] (what all must know of the session) · [`store`] (pieces of data kept for repairs) · [`reel`]
 //! (files as a sequence of pieces) · [`downlinks`] and [`uplink`] · [`source`], [`relay`], [`receiver`].

@@ -3,8 +3,9 @@
 //! The snapshots are what a user sees. After a change that is meant, look at the difference and run the
 //! tests with `INSTA_UPDATE=always`.
 
-#[cfg(all(feature = "emulator", target_os = "linux"))]
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod active;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
 mod agree;
 mod command_line;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
@@ -28,12 +29,14 @@ mod pages;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod reception;
 mod refusals;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod relay;
 mod scoreboard;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod security;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod service;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod sessions;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod streams;
