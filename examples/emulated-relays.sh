@@ -20,15 +20,18 @@ trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/source"
 head -c "$size" /dev/urandom > "$folder/source/file"
 
-# Runs a command, and writes how many seconds it took to the folder that is named first.
+# Runs a command, and writes when it began to the folder that is named first.
 cat > "$folder/timed" <<'END'
 #!/bin/sh
 into=$1
 shift
-begin=$(date +%s%N)
-"$@" || exit
-end=$(date +%s%N)
-echo $(((end - begin) / 1000000)) > "$into/ms"
+date +%s%N > "$into/began"
+exec "$@"
+END
+# Writes how many milliseconds passed until the file was there, verified and with its name.
+cat > "$folder/there" <<'END'
+#!/bin/sh
+echo $((($(date +%s%N) - $(cat "$1/began")) / 1000000)) > "$1/ms"
 END
 # Waits until all receivers have ended.
 cat > "$folder/then-wait" <<END
@@ -36,7 +39,7 @@ cat > "$folder/then-wait" <<END
 "\$@"
 until [ "\$(cat $folder/*/ms 2>/dev/null | wc -l)" = 12 ]; do sleep 0.2; done
 END
-chmod +x "$folder/timed" "$folder/then-wait"
+chmod +x "$folder/timed" "$folder/there" "$folder/then-wait"
 
 receivers() {
   for site in A B C; do
@@ -55,7 +58,7 @@ case $how in
 relays)
   for name in $(receivers); do
     set -- "$@" at "$name" "$folder/timed" "$folder/$name" "$layercast" receive --group $group --interface net0 \
-      --into "$folder/$name" --relay-only --relay "{${name%?}}" -q
+      --into "$folder/$name" --relay-only --relay "{${name%?}}" --on-complete "$folder/there $folder/$name" -q
   done
   for site in A B C; do
     set -- "$@" at "$site" "$layercast" relay $group --parent "{W}" --listen 0.0.0.0:5600 -q
@@ -66,14 +69,14 @@ relays)
 native)
   for name in $(receivers); do
     set -- "$@" at "$name" "$folder/timed" "$folder/$name" "$layercast" receive --group $group --interface net0 \
-      --into "$folder/$name" -q
+      --into "$folder/$name" --on-complete "$folder/there $folder/$name" -q
   done
   set -- "$@" at S "$folder/then-wait" $send $rates
   ;;
 copies)
   for name in $(receivers); do
-    set -- "$@" at "$name" "$folder/timed" "$folder/$name" curl --silent --retry 9 --retry-connrefused \
-      --output "$folder/$name/file" "http://{S}:8000/file"
+    set -- "$@" at "$name" "$folder/timed" "$folder/$name" sh -c "curl --silent --retry 9 --retry-connrefused \
+      --output $folder/$name/file http://{S}:8000/file && $folder/there $folder/$name"
   done
   set -- "$@" at S python3 -m http.server --directory "$folder/source" 8000 \
     at S "$folder/then-wait" true
