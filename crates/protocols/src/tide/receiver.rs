@@ -81,6 +81,12 @@ pub struct Receiver {
     smooth_rtt_s: f64,
     /// Waves left since the last period because its losses did not end.
     extensions: u32,
+    /// Packets received and lost since the last moment, and when that was.
+    counted: (u32, u32, Time),
+    /// The highest rate that came in the last moments, in packets/s.
+    came: f64,
+    /// What came in the last overload, in packets/s, and when that was.
+    carried: Option<(f64, Time)>,
     history: History,
     /// The joins that wait for their first packet: since when, and how many waves.
     joining: Option<(Time, u16)>,
@@ -178,6 +184,9 @@ impl Receiver {
             leaving_until: Time::ZERO,
             smooth_rtt_s: options.assumed_rtt.as_secs_f64().max(1e-3),
             extensions: 0,
+            counted: (0, 0, Time::ZERO),
+            came: 0.0,
+            carried: None,
             joining: None,
             newest_since: Time::ZERO,
             blocked_until: Time::ZERO,
@@ -231,6 +240,7 @@ impl Receiver {
     fn begin_start(&mut self, now: Time) {
         self.start = Some(Start { step: 0, packets: 0, began: now, careful: 0, before: None, successes: 0 });
         self.fair = f64::INFINITY;
+        self.carried = None;
     }
 
     /// Joins a channel above those that are held.

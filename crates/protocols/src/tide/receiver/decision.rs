@@ -56,6 +56,7 @@ impl Receiver {
         let is_new = moment != self.slot.moment;
         self.slot.moment = moment;
         if is_new {
+            self.note_carried(now);
             self.witness.sample(self.delay.last_s());
             self.smooth_rtt();
             self.try_more(now);
@@ -219,6 +220,9 @@ impl Receiver {
                 return;
             }
         }
+        // In a short start the moving mean is still far from the path's time, which it will soon have: the window of this rate is
+        // that of the path at least.
+        self.smooth_rtt_s = self.smooth_rtt_s.max(self.empty_rtt_s());
         // The rate just after a join shall be the one that came.
         let rate = packets_per_s.max(floor) / self.peak();
         // Losses of the step that are known later belong to what ended it.
@@ -228,6 +232,7 @@ impl Receiver {
             self.scalable = Some((Scalable::new(rate * self.smooth_rtt_s), self.last_sent));
         }
         self.owed = (0.0, now);
+        self.carried = None;
         self.update_fair();
     }
 }

@@ -21,6 +21,16 @@ const LASTING: f64 = 4.0;
 /// next loss costs it a timeout.
 const FEWEST_IN_FLIGHT: f64 = 8.0;
 
+/// The part of a moment's packets from which on their loss shows that the queue was offered too much, and so many at least.
+const OVERLOAD: f64 = 0.05;
+const FEWEST_LOST: u32 = 8;
+
+/// What remains in a moment of the highest rate that came.
+const FADING: f64 = 0.9;
+
+/// Slots after which the fair rate may be twice what came in an overload.
+const SLOTS_TO_DOUBLE: f64 = 4.0;
+
 /// The moment of a slot of which none has passed.
 const NO_MOMENT: u32 = u32::MAX;
 
@@ -138,6 +148,7 @@ impl Receiver {
                 marks.add(&Packet { layer, seq, sent });
                 self.on_losses(now, marks);
             }
+            self.counted.0 += 1;
             if let Some(start) = &mut self.start {
                 start.packets += 1;
             }
@@ -174,6 +185,7 @@ impl Receiver {
             }
         }
         self.lost += u64::from(losses.count);
+        self.counted.1 += losses.count;
         self.place_loss(now, first.layer);
         let (rtt_s, delay_s) = (self.rtt_s(), self.delay.last_s());
         let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
@@ -223,6 +235,26 @@ impl Receiver {
             share * pow(2.0, (slots - f64::from(MOST_PATIENCE)).max(0.0))
         });
         self.fair = fair.unwrap_or(f64::INFINITY).max(least).min(most).min(self.scalable_rate());
+        if let Some((rate, at)) = self.carried {
+            let slots = self.last_packet.since(at).as_secs_f64() / self.waves.slot().as_secs_f64();
+            self.fair = self.fair.min(rate * pow(2.0, slots / SLOTS_TO_DOUBLE));
+        }
+    }
+
+    /// A moment has passed: if the queue is full and many packets were lost, what came is what the bottleneck carries. The emulated TCP
+    /// does not know that: after a long time without losses its window counts for as many events as are remembered.
+    pub(super) fn note_carried(&mut self, now: Time) {
+        let (received, lost, since) = core::mem::replace(&mut self.counted, (0, 0, now));
+        let passed_s = now.since(since).as_secs_f64();
+        if passed_s <= 0.0 {
+            return;
+        }
+        // In one moment less may come because a host was busy.
+        self.came = (f64::from(received) / passed_s).max(FADING * self.came);
+        let is_much = f64::from(lost) > OVERLOAD * f64::from(received + lost);
+        if lost >= FEWEST_LOST && is_much && self.witness.is_full(self.delay.last_s()) {
+            self.carried = Some((self.came, now));
+        }
     }
 
     /// The rate of a TCP that responds to the fraction of marks; without limit if that does not count.
