@@ -26,7 +26,7 @@ const OVERLOAD: f64 = 0.05;
 const FEWEST_LOST: u32 = 8;
 
 /// What remains in a moment of the highest rate that came.
-const FADING: f64 = 0.9;
+const FADING: f64 = 0.97;
 
 /// Slots after which the fair rate may be twice what came in an overload.
 const SLOTS_TO_DOUBLE: f64 = 4.0;
