@@ -13,10 +13,6 @@ const TABLE_EVERY: Duration = Duration::from_ms(800);
 /// One in so many packets of a channel carries a part of the table, if the table is long (CHOICE); one in up to so many if there
 /// are [`LIGHT_SYMBOLS`] symbols of objects for each of its packets: a receiver that comes late has it after such a part of them.
 const TABLE_SHARE: u32 = 8;
-/// The first tables of the base channel come more often, one part in so many packets (CHOICE): receivers that wait for the session begin
-/// sooner, and at about the same time.
-const FIRST_TABLES: u32 = 4;
-const FIRST_SHARE: u32 = 3;
 const SHARE_MAX: u32 = 64;
 /// A table of at most so many packets is short.
 const SHORT_TABLE: usize = 4;
@@ -67,8 +63,6 @@ pub(super) struct Cycle {
     /// Packets since the last part of the table.
     since_table: u32,
     table_at: Time,
-    /// How often the whole table was sent.
-    tables: u32,
 }
 
 impl Cycle {
@@ -85,13 +79,15 @@ impl Cycle {
         if self.first > 0 || self.table.1 > 0 {
             return true;
         }
-        let is_in_share = |share: u32| self.since_table >= share.saturating_mul(parts as u32);
-        let is_early = self.tables < FIRST_TABLES && is_in_share(FIRST_SHARE - 1);
-        let by_time = channel == Channel(0) && (now >= self.table_at || is_early);
+        let by_time = channel == Channel(0) && now >= self.table_at;
         match weight {
             Weight::Short => by_time,
-            Weight::Light => by_time && (!has_objects || is_early || is_in_share(TABLE_SHARE)),
-            Weight::Long(share) => is_in_share(share) || (by_time && !has_objects),
+            Weight::Light => {
+                by_time && (!has_objects || self.since_table >= TABLE_SHARE.saturating_mul(parts as u32))
+            }
+            Weight::Long(share) => {
+                self.since_table >= share.saturating_mul(parts as u32) || (by_time && !has_objects)
+            }
         }
     }
 
@@ -113,7 +109,6 @@ impl Cycle {
             (instance + 1, 0)
         } else {
             self.table_at = now + TABLE_EVERY;
-            self.tables = self.tables.saturating_add(1);
             (0, 0)
         };
         self.table = next;
