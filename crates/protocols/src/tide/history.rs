@@ -176,9 +176,9 @@ impl History {
         (self.end, self.counted) = (end, end.max(self.counted));
     }
 
-    /// Whether a packet was sent less than `within_s` after the last period.
-    pub fn is_just_over(&self, sent: SendTime, within_s: f64) -> bool {
-        !self.is_empty() && sent >= self.end && sent < self.end.plus_us((within_s * 1e6) as u64)
+    /// Whether a packet was sent less than `rtt_s` after the last period.
+    pub fn is_just_over(&self, sent: SendTime, rtt_s: f64) -> bool {
+        !self.is_empty() && sent >= self.end && sent < self.end.plus_us((rtt_s * 1e6) as u64)
     }
 
     /// Forgets everything: the history begins at `at`.

@@ -9,13 +9,8 @@ use layercast_core::units::{Duration, Layer, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
 use layercast_kit::waves::{BASE, starts_slot};
 
-/// What part of the fair rate is held at least if losses that do not end may be the receiver's own: one that has left one
-/// wave or two for them holds as much.
-const HELD_SHARE: f64 = 0.7;
-
-/// Round-trip times without a loss after which an event is over although the queue is full. Of the losses that receivers of
-/// higher rates cause, one of a low rate meets few; each must not be an event of its own.
-const LASTING: f64 = 4.0;
+/// What part of the fair rate is held at least if losses that do not end may be the receiver's own.
+const HELD_SHARE: f64 = 0.87;
 
 /// Packets in a round-trip time below which a TCP that has halved its window has too few for a fast retransmit: the
 /// next loss costs it a timeout.
@@ -191,7 +186,7 @@ impl Receiver {
         let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
         let lasts = self.witness.is_full(delay_s)
             && self.fair * rtt_s > FEWEST_IN_FLIGHT
-            && self.history.is_just_over(first.sent, LASTING * rtt_s);
+            && self.history.is_just_over(first.sent, rtt_s);
         if lasts && self.on_overload_lasts(now, held) {
             return self.history.extend(first.sent.plus_us((rtt_s * 1e6) as u64));
         }
