@@ -274,7 +274,8 @@ impl History {
     }
 
     /// The rate in packets/s at a round-trip time of `rtt_s` seconds of a TCP with the mean window over the remembered
-    /// periods and the `open_s` seconds since the last one; none without losses.
+    /// periods and the `open_s` seconds since the last one; none without losses. The TCP starts with that window, or with what the
+    /// receiver had if that is less.
     pub fn fair_rate(&self, response: Response, open_s: f64, rtt_s: f64) -> Option<f64> {
         if self.is_empty() {
             return None;

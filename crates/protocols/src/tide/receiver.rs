@@ -240,7 +240,6 @@ impl Receiver {
     fn begin_start(&mut self, now: Time) {
         self.start = Some(Start { step: 0, packets: 0, began: now, careful: 0, before: None, successes: 0 });
         self.fair = f64::INFINITY;
-        self.carried = None;
     }
 
     /// Joins a channel above those that are held.
