@@ -177,10 +177,10 @@ pub fn receive(
     let finished = sessions(&mut running, &mut placing, seed, say);
     running.reception.flush();
     running.say_objects(say);
-    let (host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
+    let (mut host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
     running.reception.tidy();
     if running.wants_completions() && progress.objects.failed == 0 {
-        reports::report_completion(&host, running.number, stop);
+        reports::report_completion(&mut host, running.number, stop);
     }
     judged(&running.reception, &options.into)?;
     Ok(progress)

@@ -23,8 +23,8 @@ const MOST_LOST: u32 = 8;
 /// Events that a period shows at most.
 const MOST_EVENTS: f64 = 8.0;
 
-/// Replays until the rate at which a TCP starts is that which it has on average.
-const REPLAYS: u32 = 16;
+/// Events after which a TCP that has one in each interval of the same length has about the window of that length.
+const SETTLED: u32 = 16;
 
 /// By which factor the window of a TCP may exceed what the receiver has (RFC 7661, section 4.2: half of it in use).
 const IN_USE: f64 = 2.0;
@@ -88,6 +88,9 @@ pub struct History {
     /// Congestion events of the emulated TCP that are remembered.
     memory: f64,
     is_emulated: bool,
+    response: Response,
+    /// The TCP when the first interval that is kept began; none before the first loss.
+    first: Option<Window>,
     /// What the history began with, until it is forgotten.
     origin: Option<Origin>,
 }
@@ -102,8 +105,8 @@ struct Origin {
 }
 
 impl History {
-    /// An empty history that remembers so many events.
-    pub fn new(memory: f64, is_emulated: bool) -> History {
+    /// An empty history that remembers so many events of a TCP.
+    pub fn new(memory: f64, is_emulated: bool, response: Response) -> History {
         let periods = VecDeque::with_capacity(MOST);
         History {
             periods,
@@ -112,6 +115,8 @@ impl History {
             counted: SendTime::default(),
             memory,
             is_emulated,
+            response,
+            first: None,
             origin: None,
         }
     }
@@ -124,10 +129,11 @@ impl History {
     }
 
     /// Forgets everything: at `end` a TCP has this rate.
-    pub fn reset(&mut self, end: SendTime, packets_per_s: f64, rtt_s: f64, response: Response) {
+    pub fn reset(&mut self, end: SendTime, packets_per_s: f64, rtt_s: f64) {
         self.clear(end);
-        let length_s = 1.0 / (response.events_a_packet(packets_per_s, rtt_s) * packets_per_s);
+        let length_s = 1.0 / (self.response.events_a_packet(packets_per_s, rtt_s) * packets_per_s);
         self.origin = Some(Origin { packets_per_s, rtt_s, length_s });
+        self.first = Some(self.after_event(PEAK * packets_per_s * rtt_s));
     }
 
     /// Packets are lost, the first of which was sent at `sent`: they belong to a period that is known, or begin
@@ -143,21 +149,44 @@ impl History {
         let end = sent.plus_us((rtt_s * 1e6) as u64);
         let length_s = end.as_us().saturating_sub(self.end.as_us()) as f64 * 1e-6;
         if self.periods.len() == MOST {
-            self.periods.pop_front();
-            self.origin = None;
+            self.forget_oldest();
         }
         self.elapse(end, rtt_s);
         let rounds = core::mem::take(&mut self.rounds);
-        self.periods.push_back(Period {
-            end,
-            length_s,
-            rounds,
-            sent: packets.max(1.0),
-            lost,
-            most: IN_USE * packets.max(1.0),
-        });
+        let sent = packets.max(1.0);
+        let period = Period { end, length_s, rounds, sent, lost, most: IN_USE * sent };
+        self.first = self.first.or_else(|| Some(self.settled(&period)));
+        self.periods.push_back(period);
         self.end = end;
         true
+    }
+
+    /// The oldest period is no longer kept, only what it did to the window.
+    fn forget_oldest(&mut self) {
+        let losses = self.losses(self.periods.len());
+        if let (Some(oldest), Some(mut tcp)) = (self.periods.pop_front(), self.first) {
+            self.pass(&oldest, &mut tcp, losses);
+            self.first = Some(tcp);
+        }
+        self.origin = None;
+    }
+
+    /// A TCP just after an event that came at this window.
+    fn after_event(&self, window: f64) -> Window {
+        let mut tcp = Window::new(self.response, window);
+        tcp.cut(1.0);
+        tcp
+    }
+
+    /// A TCP just after an event, of which nothing is known but that it had one in each interval of this length: its
+    /// window is that of the receiver at most.
+    fn settled(&self, period: &Period) -> Window {
+        let mut tcp = Window::new(self.response, period.rounds);
+        for _ in 0..SETTLED {
+            tcp.cut(1.0);
+            tcp.pass(period.length_s, period.rounds);
+        }
+        self.after_event(tcp.size().min(PEAK * period.sent))
     }
 
     /// When the last period ended, or the history began.
@@ -184,7 +213,7 @@ impl History {
     /// Forgets everything: the history begins at `at`.
     pub fn clear(&mut self, at: SendTime) {
         self.periods.clear();
-        self.origin = None;
+        (self.first, self.origin) = (None, None);
         (self.end, self.counted, self.rounds) = (at, at, 0.0);
     }
 
@@ -198,22 +227,6 @@ impl History {
         let lost: u32 = self.periods.iter().rev().take(newest).map(|period| period.lost.min(MOST_LOST)).sum();
         // One more period with one loss: few periods show little.
         untruncated_mean(f64::from(lost + 1) / (newest as f64 + 1.0))
-    }
-
-    /// How much each period counts, the newest first, for a TCP with this window: so many of its events back.
-    fn weigh(&self, window: f64, losses: f64) -> Weights {
-        let (mut weights, mut events) = (Weights { of: [0.0; MOST], count: 0, origin: 0.0 }, 0.0);
-        let weight_at = |events: f64| (2.0 - 2.0 * events / self.memory).clamp(0.0, 1.0);
-        for (period, weight) in self.periods.iter().rev().zip(&mut weights.of) {
-            *weight = weight_at(events);
-            if *weight <= 0.0 {
-                return weights;
-            }
-            events += self.events(period, window, losses);
-            weights.count += 1;
-        }
-        weights.origin = if self.origin.is_some() { weight_at(events) } else { 0.0 };
-        weights
     }
 
     fn events(&self, period: &Period, window: f64, losses: f64) -> f64 {
@@ -237,70 +250,73 @@ impl History {
         before.clamp(1.0, MOST_EVENTS)
     }
 
-    /// What a TCP has seen that had `window` packets in a round-trip time before the oldest period, or the receiver's rate then if that
-    /// is less: else a long time without losses would count for what it gives and for the window that it began with.
-    fn replay(&self, response: Response, window: f64, weights: &Weights, losses: f64, open_s: f64) -> Seen {
-        let mut seen = Seen::default();
-        let first = self.periods.len() - weights.count;
-        let mut window = self.periods.get(first).map_or(window, |oldest| window.min(PEAK * oldest.sent));
-        if let Some(origin) = self.origin.filter(|_| weights.origin > 0.0) {
-            let rounds = origin.length_s / origin.rtt_s;
-            window = PEAK * origin.packets_per_s * origin.rtt_s;
-            seen.packets = weights.origin * origin.length_s * origin.packets_per_s;
-            seen.rounds = weights.origin * rounds;
-            seen.events = weights.origin;
+    /// A TCP passes an interval and the period at its end.
+    fn pass(&self, period: &Period, tcp: &mut Window, losses: f64) -> Passed {
+        let events = self.events_in(period, *tcp, losses);
+        let parts = floor(events + 0.5).max(1.0);
+        let (rounds, mut packets) = (period.rounds / parts, 0.0);
+        for _ in 0..parts as u32 {
+            packets += rounds * tcp.pass(period.length_s / parts, rounds);
+            tcp.limit(period.most);
+            tcp.cut((events / parts).min(1.0));
         }
-        let mut tcp = Window::new(response, window);
-        tcp.cut(1.0);
-        for (place, period) in self.periods.iter().enumerate().skip(first) {
-            let weight = weights.of[self.periods.len() - 1 - place];
-            let events = self.events_in(period, tcp, losses);
-            let parts = floor(events + 0.5).max(1.0);
-            for _ in 0..parts as u32 {
-                let rounds = period.rounds / parts;
-                seen.packets += weight * rounds * tcp.pass(period.length_s / parts, rounds);
-                tcp.limit(period.most);
-                tcp.cut((events / parts).min(1.0));
+        Passed { packets, events }
+    }
+
+    /// What a TCP has seen that began with the history, of the events that are remembered.
+    fn replay(&self, mut tcp: Window, losses: f64, open_s: f64) -> Seen {
+        let mut passed = [Passed::default(); MOST];
+        for (period, passed) in self.periods.iter().zip(&mut passed) {
+            *passed = self.pass(period, &mut tcp, losses);
+        }
+        let mut seen = Seen {
+            packets: self.rounds * tcp.pass(open_s, self.rounds),
+            rounds: self.rounds,
+            sent: self.rounds * self.periods.back().map_or(0.0, |newest| newest.sent),
+            ..Seen::default()
+        };
+        let weight_at = |events: f64| (2.0 - 2.0 * events / self.memory).clamp(0.0, 1.0);
+        let mut events = 0.0;
+        for (period, passed) in self.periods.iter().zip(&passed).rev() {
+            let weight = weight_at(events);
+            if weight <= 0.0 {
+                return seen;
             }
-            seen.events += weight * events;
+            events += passed.events;
+            seen.periods += 1;
+            seen.packets += weight * passed.packets;
+            seen.events += weight * passed.events;
             seen.rounds += weight * period.rounds;
             seen.lost += weight * f64::from(period.lost);
             seen.sent += weight * period.rounds * period.sent;
         }
-        seen.sent += self.rounds * self.periods.back().map_or(0.0, |newest| newest.sent);
-        seen.packets += self.rounds * tcp.pass(open_s, self.rounds);
-        seen.rounds += self.rounds;
+        if let Some(origin) = self.origin {
+            let weight = weight_at(events);
+            seen.packets += weight * origin.length_s * origin.packets_per_s;
+            seen.events += weight;
+            seen.rounds += weight * origin.length_s / origin.rtt_s;
+        }
         seen
     }
 
     /// The rate in packets/s at a round-trip time of `rtt_s` seconds of a TCP with the mean window over the remembered
-    /// periods and the `open_s` seconds since the last one; none without losses. The TCP starts with that window, or with what the
-    /// receiver had if that is less.
-    pub fn fair_rate(&self, response: Response, open_s: f64, rtt_s: f64) -> Option<f64> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut losses = self.losses(self.periods.len().min(self.memory as usize));
-        let mut window = self.periods.back().map_or(1.0, |newest| newest.rounds.max(1.0));
-        let mut seen = Seen::default();
-        for _ in 0..REPLAYS {
-            let weights = self.weigh(PEAK * window, losses);
-            losses = self.losses(weights.count);
-            seen = self.replay(response, PEAK * window, &weights, losses, open_s);
-            window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
-        }
+    /// periods and the `open_s` seconds since the last one; none without losses.
+    pub fn fair_rate(&self, open_s: f64, rtt_s: f64) -> Option<f64> {
+        let first = self.first?;
+        let few = self.replay(first, self.losses(self.periods.len().min(self.memory as usize)), open_s);
+        let seen = self.replay(first, self.losses(few.periods), open_s);
+        let window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         // What timeouts cost: with few packets in flight each packet lost may cause one, not only each event.
         let p = (seen.events / seen.packets.max(1e-9)).max(seen.lost / seen.sent.max(1.0)).min(1.0);
-        Some(window / rtt_s * response.timeout_share(p, rtt_s))
+        Some(window / rtt_s * self.response.timeout_share(p, rtt_s))
     }
 }
 
-/// The weights of periods, the newest first.
-struct Weights {
-    of: [f64; MOST],
-    count: usize,
-    /// Of what the history began with.
-    origin: f64,
+/// What a TCP did in an interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    packets: f64,
+    events: f64,
 }
 
 /// What an emulated TCP has seen, weighted, and what the receiver has lost of what was sent to it.
@@ -311,6 +327,8 @@ struct Seen {
     rounds: f64,
     lost: f64,
     sent: f64,
+    /// Periods that count.
+    periods: usize,
 }
 
 #[cfg(test)]
@@ -336,7 +354,7 @@ mod tests {
 
     /// A period of `rtt_s` with losses every `every_s`.
     fn history(every_s: f64, rtt_s: f64, packets: f64, lost: u32) -> History {
-        let mut history = History::new(8.0, true);
+        let mut history = History::new(8.0, true, Response::Reno);
         for number in 1..=60 {
             let at = SendTime::from_us((f64::from(number) * every_s * 1e6) as u64);
             assert!(history.on_loss(at, lost, rtt_s, packets));
@@ -347,7 +365,7 @@ mod tests {
     #[test]
     fn random_losses_give_the_equation() {
         // 1 % of 1000 packets/s at 100 ms: a period each 0.1 s with one lost packet of 100.
-        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
+        let rate = history(0.1, 0.1, 100.0, 1).fair_rate(0.0, 0.1).unwrap();
         let expected = Response::Reno.packets_per_s(0.01, 0.1);
         // The equation has one event at most in a round-trip time, and recovery takes one: within a tenth.
         assert!((rate / expected - 1.0).abs() < 0.1, "{rate} for {expected}");
@@ -356,7 +374,7 @@ mod tests {
     #[test]
     fn overflows_give_the_rate_of_the_time_between_them() {
         // A window that halves every 2 s and grows by one in 0.1 s: a mean of 3/4 * 40 packets.
-        let rate = history(2.0, 0.1, 40.0, 8).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
+        let rate = history(2.0, 0.1, 40.0, 8).fair_rate(0.0, 0.1).unwrap();
         assert!((rate / 300.0 - 1.0).abs() < 0.15, "{rate}");
     }
 
@@ -364,14 +382,53 @@ mod tests {
     /// from half of it for 20 round-trip times has 20 on average; without the limit it would be 30.
     #[test]
     fn a_window_that_is_not_in_use_does_not_grow_from_event_to_event() {
-        let rate = history(2.0, 0.1, 10.0, 3).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
+        let rate = history(2.0, 0.1, 10.0, 3).fair_rate(0.0, 0.1).unwrap();
         assert!(rate > 140.0 && rate < 230.0, "{rate}");
     }
 
     /// The same events, but eight of ten packets lost in each: a TCP that retransmits so many has timeouts.
     #[test]
     fn many_losses_among_few_packets_cost_timeouts() {
-        let rate = |lost| history(2.0, 0.1, 10.0, lost).fair_rate(Response::Reno, 0.0, 0.1).unwrap();
+        let rate = |lost| history(2.0, 0.1, 10.0, lost).fair_rate(0.0, 0.1).unwrap();
         assert!(rate(8) < 0.9 * rate(3), "{} {}", rate(8), rate(3));
+    }
+
+    /// A receiver whose siblings hold more than the link carries has several events in a few seconds, with a third of the packets
+    /// lost. (length, round-trip times, packets sent, lost) of each.
+    const BURSTS: [(f64, f64, f64, u32); 11] = [
+        (4.9, 51.0, 310.0, 31),
+        (15.87, 134.4, 343.0, 109),
+        (1.89, 16.4, 337.0, 82),
+        (1.41, 11.4, 350.0, 140),
+        (1.38, 14.8, 345.0, 101),
+        (1.29, 9.7, 310.0, 83),
+        (1.31, 15.0, 319.0, 68),
+        (0.89, 7.4, 339.0, 254),
+        (0.37, 8.3, 329.0, 286),
+        (0.72, 6.6, 287.0, 105),
+        (0.23, 1.6, 329.0, 31),
+    ];
+
+    #[test]
+    fn the_rate_does_not_jump_without_a_loss() {
+        for response in [Response::Reno, Response::Cubic] {
+            let mut history = History::new(8.0, true, response);
+            for (length_s, rounds, sent, lost) in BURSTS {
+                let end = history.end.plus_us((length_s * 1e6) as u64);
+                let period = Period { end, length_s, rounds, sent, lost, most: IN_USE * sent };
+                history.first = history.first.or_else(|| Some(history.settled(&period)));
+                history.periods.push_back(period);
+                (history.end, history.counted) = (end, end);
+                let mut before = history.fair_rate(0.0, 0.149).unwrap();
+                for step in 1..=200 {
+                    let mut later = history.clone();
+                    let open_s = 0.05 * f64::from(step);
+                    later.elapse(end.plus_us((open_s * 1e6) as u64), 0.149);
+                    let rate = later.fair_rate(open_s, 0.149).unwrap();
+                    assert!((rate / before - 1.0).abs() < 0.05, "{response:?} {open_s}: {before} {rate}");
+                    before = rate;
+                }
+            }
+        }
     }
 }

@@ -140,6 +140,8 @@ struct Slot {
 struct Start {
     /// Waves joined in the last step.
     step: u16,
+    /// When these were joined.
+    joined: Time,
     /// Packets received in this step, and when it began.
     packets: u32,
     began: Time,
@@ -162,7 +164,7 @@ impl Receiver {
             spare: Vec::with_capacity(room),
             waves,
             size: plan.packet_size,
-            history: History::new(options.memory, options.emulated),
+            history: History::new(options.memory, options.emulated, options.fair_to),
             options: options.clone(),
             phase: Phase::Idle,
             last_packet: Time::ZERO,
@@ -238,7 +240,15 @@ impl Receiver {
     }
 
     fn begin_start(&mut self, now: Time) {
-        self.start = Some(Start { step: 0, packets: 0, began: now, careful: 0, before: None, successes: 0 });
+        self.start = Some(Start {
+            step: 0,
+            joined: now,
+            packets: 0,
+            began: now,
+            careful: 0,
+            before: None,
+            successes: 0,
+        });
         self.fair = f64::INFINITY;
     }
 

@@ -81,9 +81,9 @@ proptest! {
         let response = if cubic { Response::Cubic } else { Response::Reno };
         let rtt_s = f64::from(rtt_ms) * 1e-3;
         prop_assume!(rate * rtt_s >= 4.0);
-        let mut history = History::new(8.0, true);
-        history.reset(SendTime::from_us(1_000_000), rate, rtt_s, response);
-        let fair = history.fair_rate(response, 0.0, rtt_s).expect("it is known");
+        let mut history = History::new(8.0, true, response);
+        history.reset(SendTime::from_us(1_000_000), rate, rtt_s);
+        let fair = history.fair_rate(0.0, rtt_s).expect("it is known");
         // Timeouts of 200 ms at least cost a part at small windows, the larger the shorter the round-trip time.
         let least = if rate * rtt_s >= 10.0 { 0.6 } else { 0.2 };
         prop_assert!(fair <= 1.001 * rate && fair > least * rate, "{fair} for {rate}");
@@ -100,14 +100,14 @@ proptest! {
         let response = if cubic { Response::Cubic } else { Response::Reno };
         let rtt_s = f64::from(rtt_ms) * 1e-3;
         let rate = |stretch: u64| {
-            let mut history = History::new(8.0, true);
+            let mut history = History::new(8.0, true, response);
             let mut at_us = 0;
             for gap_ms in &gaps_ms {
                 // At least two round-trip times apart, so that each loss opens a period.
                 at_us += (gap_ms + 2 * u64::from(rtt_ms)) * 1000 * stretch;
                 history.on_loss(SendTime::from_us(at_us), lost, rtt_s, packets);
             }
-            history.fair_rate(response, 0.0, rtt_s).expect("there are losses")
+            history.fair_rate(0.0, rtt_s).expect("there are losses")
         };
         let (rare, frequent) = (rate(4), rate(1));
         prop_assert!(frequent.is_finite() && frequent > 0.0);

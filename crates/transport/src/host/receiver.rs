@@ -387,6 +387,20 @@ impl ReceiverHost {
         self.report_failures()
     }
 
+    /// Waits for so long without packets: the way by which they came is kept open, since a parent that hears nothing for a few
+    /// seconds takes the receiver for gone. What comes is dropped.
+    pub fn rest(&mut self, length: Duration) {
+        let end = self.clock.now() + length;
+        self.accepted.clear();
+        loop {
+            let left = until(self.clock.now(), end);
+            self.memberships.access.wait(&mut self.inbox, &self.clock, left);
+            if self.clock.now() >= end {
+                return;
+            }
+        }
+    }
+
     /// How many packets of the last step passed all checks.
     pub fn accepted_count(&self) -> usize {
         self.accepted.len()

@@ -2,10 +2,9 @@
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use layercast_core::units::{Level, Time};
+use layercast_core::units::{self, Level, Time};
 use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::{Completion, Poll, ReceptionReport, WHOLE};
 use layercast_delivery::reporting::{Answer, Reporter};
@@ -19,6 +18,8 @@ use crate::random_seed;
 const COMPLETION_SPREAD: Duration = Duration::from_secs(1);
 /// The number of copies of a completion, since it is not acknowledged.
 const COMPLETION_COPIES: u32 = 3;
+/// How often it is tried to send one: a receiver that was busy for long has to be let in again by its relay.
+const COMPLETION_TRIES: u32 = 10;
 
 fn completion(host: &ReceiverHost, receiver: NonZeroU64) -> Completion {
     Completion { tsi: host.session().tsi, toi: TOI_TABLE, receiver }
@@ -30,14 +31,16 @@ fn spread() -> Duration {
 
 /// Reports the completion to the source: a few copies, spread so that many receivers do not send at once.
 /// Their loss does no harm: the files are complete all the same.
-pub(super) fn report_completion(host: &ReceiverHost, receiver: NonZeroU64, stop: &AtomicBool) {
+pub(super) fn report_completion(host: &mut ReceiverHost, receiver: NonZeroU64, stop: &AtomicBool) {
     let completion = completion(host, receiver);
-    for _ in 0..COMPLETION_COPIES {
-        thread::sleep(spread());
-        if let Err(error) = host.complete(completion) {
-            tracing::debug!(%error, "a completion was not sent");
+    let mut copies = 0;
+    for _ in 0..COMPLETION_TRIES {
+        host.rest(units::Duration::from_secs_f64(spread().as_secs_f64()));
+        match host.complete(completion) {
+            Ok(()) => copies += 1,
+            Err(error) => tracing::debug!(%error, "a completion was not sent"),
         }
-        if stop.load(Ordering::Relaxed) {
+        if copies == COMPLETION_COPIES || stop.load(Ordering::Relaxed) {
             return;
         }
     }

@@ -211,9 +211,7 @@ impl<'a> Running<'a> {
             if !has_more && !self.reception.is_decoding() {
                 break;
             }
-            if !has_more {
-                std::thread::sleep(StdDuration::from_nanos(DECODED_WITHIN.as_ns()));
-            }
+            host.rest(if has_more { Duration::ZERO } else { DECODED_WITHIN });
             self.say_objects(say);
             self.check_limits()?;
             if Instant::now() >= next_progress {

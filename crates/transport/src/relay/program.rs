@@ -7,6 +7,7 @@ use std::time::Duration as StdDuration;
 
 use layercast_core::units::{Channel, Duration};
 use layercast_delivery::relay::parent::{Change, Feedback};
+use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::session::PACKET_BYTES;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
@@ -145,8 +146,17 @@ impl<'o> Relay<'o> {
             upstream.read(place, channel, (&mut self.inbox, &self.clock), &mut self.server);
         }
         if events.iter().take(count).any(|event| event.data.u64() == CHILDREN) {
-            let (upstreams, to_sources) = (&self.upstreams, &self.to_sources);
-            self.server.read(&mut |feedback| pass_on(upstreams, to_sources, feedback));
+            let (upstreams, to_sources, mut without) = (&self.upstreams, &self.to_sources, None);
+            self.server.read(&mut |feedback| {
+                if !pass_on(upstreams, to_sources, feedback) {
+                    without = Some(feedback.session);
+                }
+            });
+            // The child will repeat what matters: such as that it is complete, after it was silent for long and so forgotten.
+            let unserved = self.server.sessions().find(|(place, _)| Some(*place) == without);
+            if let Some((session, key)) = unserved {
+                self.upstream(session, key);
+            }
         }
         self.server.work_link();
         self.server.look();
@@ -169,25 +179,9 @@ impl<'o> Relay<'o> {
     /// Joins or leaves a channel.
     fn change(&mut self, change: &Change) -> Result<(), Error> {
         let Change { session, key, channel, is_join } = *change;
-        if self.upstreams.len() <= session {
-            self.upstreams.resize_with(session + 1, || None);
-        }
-        let Some(place) = self.upstreams.get_mut(session) else { return Ok(()) };
-        if place.as_ref().is_none_or(|upstream| upstream.key != key) {
-            let opened = Upstream::open(key, self.options.interface.as_deref(), &self.options.parents);
-            let upstream = match opened {
-                Ok(upstream) => upstream,
-                Err(error) => {
-                    tracing::warn!("a session cannot be joined: {error}");
-                    return Ok(());
-                }
-            };
-            let upstream = place.insert(upstream);
-            if let By::Relay(_) = upstream.by {
-                watch(&self.epoll, upstream, session, Channel(0));
-            }
-        }
-        let (Some(upstream), Some(group)) = (place, key.address(channel)) else { return Ok(()) };
+        self.upstream(session, key);
+        let upstream = self.upstreams.get_mut(session).and_then(Option::as_mut);
+        let (Some(upstream), Some(group)) = (upstream, key.address(channel)) else { return Ok(()) };
         match &mut upstream.by {
             By::Relay(tunnel) if is_join => tunnel.join(channel, group)?,
             By::Relay(tunnel) => tunnel.leave(channel, group),
@@ -199,6 +193,26 @@ impl<'o> Relay<'o> {
             By::Groups(groups) => groups.leave(channel),
         }
         Ok(())
+    }
+
+    /// Opens the upstream of a session, unless it is there.
+    fn upstream(&mut self, session: usize, key: SessionKey) {
+        if self.upstreams.len() <= session {
+            self.upstreams.resize_with(session + 1, || None);
+        }
+        let Some(place) = self.upstreams.get_mut(session) else { return };
+        if place.as_ref().is_some_and(|upstream| upstream.key == key) {
+            return;
+        }
+        match Upstream::open(key, self.options.interface.as_deref(), &self.options.parents) {
+            Ok(upstream) => {
+                let upstream = place.insert(upstream);
+                if let By::Relay(_) = upstream.by {
+                    watch(&self.epoll, upstream, session, Channel(0));
+                }
+            }
+            Err(error) => tracing::warn!("a session cannot be joined: {error}"),
+        }
     }
 
     /// Closes the upstreams of sessions that no child wants.
@@ -276,8 +290,13 @@ fn watch(epoll: &OwnedFd, upstream: &Upstream, place: usize, channel: Channel) {
 }
 
 /// Passes a message on to the source: through the relay above, or directly to an address that sends packets of the session.
-fn pass_on(upstreams: &[Option<Upstream>], sockets: &[Option<UdpSocket>; 2], feedback: &Feedback<'_>) {
-    let Some(Some(upstream)) = upstreams.get(feedback.session) else { return };
+/// Returns whether the session has an upstream.
+fn pass_on(
+    upstreams: &[Option<Upstream>],
+    sockets: &[Option<UdpSocket>; 2],
+    feedback: &Feedback<'_>,
+) -> bool {
+    let Some(Some(upstream)) = upstreams.get(feedback.session) else { return false };
     let (message, to) = (feedback.message, feedback.to);
     let sent = match &upstream.by {
         By::Relay(tunnel) => tunnel.send_feedback(message, to).unwrap_or(Ok(())),
@@ -291,4 +310,5 @@ fn pass_on(upstreams: &[Option<Upstream>], sockets: &[Option<UdpSocket>; 2], fee
     if let Err(error) = sent {
         tracing::debug!(%error, %to, "a message to the source was not passed on");
     }
+    true
 }

@@ -105,6 +105,28 @@ fn a_tree_of_relays_carries_a_file_without_multicast() {
     assert!(lower.send_calls < lower.packets, "runs are sent by one call: {lower:?}");
 }
 
+/// Decoding, and what is done with a file when it is complete, may take longer than a relay waits for a silent child.
+#[test]
+fn a_receiver_that_is_busy_for_long_still_says_that_it_is_complete() {
+    let temp = TempDir::new("relay-busy");
+    let data = content(200_000);
+    let ends = Ends { completions: Some(1), after: Some(Duration::from_secs(60)), ..Ends::default() };
+    let (source, top) = serving_source(44, temp.with("file", &data), ends);
+    source.session();
+    let one = relaying(44, &[top], &[]);
+    let options = through(44, temp.directory("into"), &[one.at]);
+    let keep_alive = Duration::from_nanos(Limits::default().keep_alive.as_ns());
+    let received = receive(&options, &AtomicBool::new(false), &mut |event| {
+        if let ReceiveEvent::Object(_) = event {
+            thread::sleep(keep_alive * 8);
+        }
+    });
+    assert!(received.unwrap().is_complete());
+    let sent = source.thread.join().unwrap().unwrap();
+    assert_eq!(sent.stopped, Stopped::Completions);
+    assert!(one.end().counters.lost >= 1, "the relay took it for gone");
+}
+
 #[test]
 fn a_receiver_goes_to_another_relay_and_keeps_what_it_has() {
     let temp = TempDir::new("relay-moves");

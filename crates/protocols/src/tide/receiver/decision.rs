@@ -140,7 +140,10 @@ impl Receiver {
         let round_s = self.rtt_s() * if start.careful > 0 { 2.0 } else { 1.0 };
         let shortest = if start.careful > 0 { CAREFUL_STEP } else { SHORTEST_STEP };
         let round = Duration::from_secs_f64(round_s).max(shortest);
-        if self.joining.is_some() || now.since(start.began) < round || start.packets < STEP_PACKETS {
+        // A round of slow start takes a round-trip time, in which the join is answered.
+        let from = if start.careful > 0 { start.began } else { start.joined };
+        let is_early = now.since(from) < round || now.since(start.began) < shortest;
+        if self.joining.is_some() || is_early || start.packets < STEP_PACKETS {
             return;
         }
         let held = self.waves_held();
@@ -156,7 +159,7 @@ impl Receiver {
         }
         if is_queueing && start.careful == 0 {
             // Perhaps a queue of others: the same rate once more, then smaller steps.
-            self.start = Some(Start { packets: 0, began: now, careful: CAREFUL_STEPS, ..start });
+            self.start = Some(Start { packets: 0, joined: now, began: now, careful: CAREFUL_STEPS, ..start });
             return;
         }
         // The first step goes as far as TCP's initial window.
@@ -175,7 +178,8 @@ impl Receiver {
         }
         let careful = if is_queueing { CAREFUL_STEPS } else { start.careful.saturating_sub(1) };
         let successes = start.successes + u32::from(start.step > 0);
-        self.start = Some(Start { step: joins, packets: 0, began: now, careful, successes, ..start });
+        self.start =
+            Some(Start { step: joins, packets: 0, joined: now, began: now, careful, successes, ..start });
         self.join_waves(now, joins, Cause::SlowStart);
     }
 
@@ -197,8 +201,15 @@ impl Receiver {
         }
         let before = Some(self.fair);
         self.delay.take_lowest_s();
-        self.start =
-            Some(Start { step: 0, packets: 0, began: now, careful: CAREFUL_STEPS, before, successes: 0 });
+        self.start = Some(Start {
+            step: 0,
+            packets: 0,
+            joined: now,
+            began: now,
+            careful: CAREFUL_STEPS,
+            before,
+            successes: 0,
+        });
     }
 
     /// The start is over: the last step is undone, and the history begins at the rate that came.
@@ -227,7 +238,7 @@ impl Receiver {
         let rate = packets_per_s.max(floor) / self.peak();
         // Losses of the step that are known later belong to what ended it.
         let end = self.last_sent.plus_us((self.rtt_s() * 1e6) as u64);
-        self.history.reset(end, rate, self.smooth_rtt_s, self.options.fair_to);
+        self.history.reset(end, rate, self.smooth_rtt_s);
         if self.options.marks == Marks::Fraction {
             self.scalable = Some((Scalable::new(rate * self.smooth_rtt_s), self.last_sent));
         }

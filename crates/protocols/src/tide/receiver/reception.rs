@@ -216,7 +216,7 @@ impl Receiver {
     /// The fair rate of now.
     pub(super) fn update_fair(&mut self) {
         let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
-        let fair = self.history.fair_rate(self.options.fair_to, since_us as f64 * 1e-6, self.smooth_rtt_s);
+        let fair = self.history.fair_rate(since_us as f64 * 1e-6, self.smooth_rtt_s);
         let least = if self.witness.is_random() {
             let rtt_s = self.rtt_s().max(self.options.assumed_rtt.as_secs_f64());
             self.options.fair_to.packets_per_s(self.options.random_loss, rtt_s)
