@@ -144,7 +144,7 @@ impl Net {
         };
         let heads: Vec<FileHead> = content.files.iter().map(|(head, _)| head.clone()).collect();
         let reel = Reel::new(&heads, description.piece());
-        let source = SourceNode::new(description, reel, &down(), Duration::from_ms(500), random(0, 1));
+        let source = SourceNode::new(description, reel, &down(), GATHER, random(0, 1));
         let mut nodes = vec![Node::Source(Box::new(source.expect("a source")), content)];
         for (index, &parent) in parents.iter().enumerate() {
             let node = index + 1;
@@ -273,6 +273,10 @@ impl Net {
     }
 }
 
+/// How long the source waits for children after the first: their first reports may be lost, and those that nobody knows are not
+/// waited for later.
+const GATHER: Duration = Duration::from_ms(1500);
+
 const LENGTHS: [usize; 4] = [150_000, 0, 1, 90_001];
 
 /// S with the relay 1 and the receiver 2; below 1 the receiver 3 and the relay 4; below 4 the receivers 5 and 6.
@@ -284,6 +288,19 @@ fn files_come_in_order_over_a_tree_of_relays_that_loses_packets() {
         for loss in [0.0, 0.03] {
             let mut net = Net::new(protocol, &TREE, files(&LENGTHS), loss);
             assert!(net.run(600), "{protocol} with losses of {loss}: the source is not done at {}", net.now);
+            net.assert_complete(&LENGTHS);
+        }
+    }
+}
+
+/// The source ends when all have everything, whichever packets and reports are lost.
+#[test]
+fn the_source_does_not_end_before_all_have_everything() {
+    for protocol in ["amca", "nca"] {
+        for seed in 0..150 {
+            let mut net = Net::new(protocol, &[0, 1, 1, 2, 2], files(&LENGTHS), 0.03);
+            net.stream = Stream::new(seed, "losses");
+            assert!(net.run(600), "{protocol}, seed {seed}: the source is not done at {}", net.now);
             net.assert_complete(&LENGTHS);
         }
     }

@@ -154,7 +154,10 @@ impl Source {
                 self.window.begin(self.next);
             }
             self.acknowledged = now;
-            self.probe = None;
+            // At the end it repeats the last packet, whoever is the nominee.
+            if self.state == State::Sending {
+                self.probe = None;
+            }
             self.window.change_nominee(self.complete, self.next, now);
         }
     }
