@@ -263,7 +263,7 @@ impl History {
         Passed { packets, events }
     }
 
-    /// What a TCP has seen that began with the history, of the events that are remembered.
+    /// Replays the history to a TCP with this window at its beginning: what it has seen of the events that are remembered.
     fn replay(&self, mut tcp: Window, losses: f64, open_s: f64) -> Seen {
         let mut passed = [Passed::default(); MOST];
         for (period, passed) in self.periods.iter().zip(&mut passed) {

@@ -387,8 +387,8 @@ impl ReceiverHost {
         self.report_failures()
     }
 
-    /// Waits for so long without packets: the way by which they came is kept open, since a parent that hears nothing for a few
-    /// seconds takes the receiver for gone. What comes is dropped.
+    /// Waits for so long, and drops what arrives: the tunnel stays open meanwhile, since a parent removes a child that is silent
+    /// for a few seconds.
     pub fn rest(&mut self, length: Duration) {
         let end = self.clock.now() + length;
         self.accepted.clear();

@@ -18,7 +18,7 @@ use crate::random_seed;
 const COMPLETION_SPREAD: Duration = Duration::from_secs(1);
 /// The number of copies of a completion, since it is not acknowledged.
 const COMPLETION_COPIES: u32 = 3;
-/// How often it is tried to send one: a receiver that was busy for long has to be let in again by its relay.
+/// The most attempts: a receiver that was busy for seconds first has to be admitted by its relay again.
 const COMPLETION_TRIES: u32 = 10;
 
 fn completion(host: &ReceiverHost, receiver: NonZeroU64) -> Completion {

@@ -152,7 +152,7 @@ impl<'o> Relay<'o> {
                     without = Some(feedback.session);
                 }
             });
-            // The child will repeat what matters: such as that it is complete, after it was silent for long and so forgotten.
+            // A child that was silent and removed comes back without channels. It repeats what matters, such as its completion.
             let unserved = self.server.sessions().find(|(place, _)| Some(*place) == without);
             if let Some((session, key)) = unserved {
                 self.upstream(session, key);
