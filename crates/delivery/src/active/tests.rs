@@ -293,7 +293,7 @@ fn files_come_in_order_over_a_tree_of_relays_that_loses_packets() {
     }
 }
 
-/// The source ends when all have everything, whichever packets and reports are lost.
+/// The source ends when all have everything: patterns of losses in which it knows all receivers before it releases the beginning.
 #[test]
 fn the_source_does_not_end_before_all_have_everything() {
     for protocol in ["amca", "nca"] {

@@ -148,17 +148,21 @@ impl History {
         }
         let end = sent.plus_us((rtt_s * 1e6) as u64);
         let length_s = end.as_us().saturating_sub(self.end.as_us()) as f64 * 1e-6;
-        if self.periods.len() == MOST {
-            self.forget_oldest();
-        }
         self.elapse(end, rtt_s);
         let rounds = core::mem::take(&mut self.rounds);
         let sent = packets.max(1.0);
-        let period = Period { end, length_s, rounds, sent, lost, most: IN_USE * sent };
-        self.first = self.first.or_else(|| Some(self.settled(&period)));
-        self.periods.push_back(period);
-        self.end = end;
+        self.keep(Period { end, length_s, rounds, sent, lost, most: IN_USE * sent });
         true
+    }
+
+    /// The newest period.
+    fn keep(&mut self, period: Period) {
+        if self.periods.len() == MOST {
+            self.forget_oldest();
+        }
+        self.first = self.first.or_else(|| Some(self.settled(&period)));
+        self.end = period.end;
+        self.periods.push_back(period);
     }
 
     /// The oldest period is no longer kept, only what it did to the window.
@@ -219,7 +223,7 @@ impl History {
 
     /// Whether there is any period.
     pub fn is_empty(&self) -> bool {
-        self.periods.is_empty() && self.origin.is_none()
+        self.first.is_none()
     }
 
     /// How many packets of ours are lost in one of the `newest` periods on average, seen or not.
@@ -415,10 +419,8 @@ mod tests {
             let mut history = History::new(8.0, true, response);
             for (length_s, rounds, sent, lost) in BURSTS {
                 let end = history.end.plus_us((length_s * 1e6) as u64);
-                let period = Period { end, length_s, rounds, sent, lost, most: IN_USE * sent };
-                history.first = history.first.or_else(|| Some(history.settled(&period)));
-                history.periods.push_back(period);
-                (history.end, history.counted) = (end, end);
+                history.keep(Period { end, length_s, rounds, sent, lost, most: IN_USE * sent });
+                history.counted = end;
                 let mut before = history.fair_rate(0.0, 0.149).unwrap();
                 for step in 1..=200 {
                     let mut later = history.clone();

@@ -153,6 +153,13 @@ struct Start {
     successes: u32,
 }
 
+impl Start {
+    /// A start that begins now, with so many steps of one wave first.
+    fn new(now: Time, careful: u32, before: Option<f64>) -> Start {
+        Start { step: 0, joined: now, packets: 0, began: now, careful, before, successes: 0 }
+    }
+}
+
 impl Receiver {
     /// A receiver of a session; `stream` gives its number and decides when it reports.
     pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Receiver {
@@ -240,15 +247,7 @@ impl Receiver {
     }
 
     fn begin_start(&mut self, now: Time) {
-        self.start = Some(Start {
-            step: 0,
-            joined: now,
-            packets: 0,
-            began: now,
-            careful: 0,
-            before: None,
-            successes: 0,
-        });
+        self.start = Some(Start::new(now, 0, None));
         self.fair = f64::INFINITY;
     }
 

@@ -159,7 +159,7 @@ impl Receiver {
         }
         if is_queueing && start.careful == 0 {
             // Perhaps a queue of others: the same rate once more, then smaller steps.
-            self.start = Some(Start { packets: 0, joined: now, began: now, careful: CAREFUL_STEPS, ..start });
+            self.start = Some(Start { packets: 0, began: now, careful: CAREFUL_STEPS, ..start });
             return;
         }
         // The first step goes as far as TCP's initial window.
@@ -201,15 +201,7 @@ impl Receiver {
         }
         let before = Some(self.fair);
         self.delay.take_lowest_s();
-        self.start = Some(Start {
-            step: 0,
-            packets: 0,
-            joined: now,
-            began: now,
-            careful: CAREFUL_STEPS,
-            before,
-            successes: 0,
-        });
+        self.start = Some(Start::new(now, CAREFUL_STEPS, before));
     }
 
     /// The start is over: the last step is undone, and the history begins at the rate that came.
