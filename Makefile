@@ -103,7 +103,7 @@ generated: toolchain ## Rewrite the pages and schemas that come from code
 
 # A switch of its own: a change of results must not slip in with a change of pages.
 fingerprints: toolchain ## Write the numbers of goldens/fingerprints.txt again, after a change of results that is meant
-	UPDATE_FINGERPRINTS=1 $(CARGO) test --locked --package layercast-laboratory --test fingerprints
+	UPDATE_FINGERPRINTS=1 $(CARGO) test --locked --package layercast-laboratory --test all fingerprints
 
 # Papers in the order of their cost.
 PAPERS := weizhang amca eflid flid thesis

@@ -1,7 +1,7 @@
 //! Draws how many reports a feedback round of TFMCC has, over the number of receivers:
 //! `cargo run --release -p layercast-laboratory --example feedback -- docs/images/tfmcc-reports.svg`.
 
-#[path = "../tests/tfmcc_world/mod.rs"]
+#[path = "../tests/all/tfmcc_world.rs"]
 #[allow(dead_code)]
 mod tfmcc_world;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use layercast_laboratory::results::{RunCost, Summary, table, write_all};
 
-#[path = "../tests/made_up/mod.rs"]
+#[path = "../tests/all/made_up.rs"]
 mod made_up;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,0 +1,107 @@
+//! Packets due at the same time are sent by one system call, and none waits long for others.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::thread;
+use std::time::{Duration as StdDuration, Instant};
+
+use crate::lo::works_here;
+use layercast_core::family::AnyProtocol as _;
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_delivery::object::FEC_RAPTORQ;
+use layercast_delivery::sender::Load;
+use layercast_delivery::session::Session;
+use layercast_protocols::registry::Protocol;
+use layercast_transport::Error;
+use layercast_transport::host::{Interface, SourceCounters, SourceHost, Supply};
+
+/// Payload that takes some time to make.
+struct Slow(StdDuration);
+
+impl Supply for Slow {
+    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
+        let begin = Instant::now();
+        while begin.elapsed() < self.0 {
+            std::hint::spin_loop();
+        }
+        let length = 100.min(room.len());
+        room[..length].fill(1);
+        Ok(Load { toi: 1, codepoint: FEC_RAPTORQ, length, ..Load::default() })
+    }
+}
+
+/// A source of three layers with 400 packets per second together, 100, 100 and 200. None where the
+/// loopback interface carries no multicast.
+fn source(number: u8) -> Option<SourceHost> {
+    if !works_here() {
+        return None;
+    }
+    let session = Session {
+        tsi: 1,
+        protocol: "elm".to_owned(),
+        source: Ipv4Addr::LOCALHOST.into(),
+        group: SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 255, 74, number)), 5500),
+        feedback: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9),
+        packet: Size::from_bytes(500),
+        layers: LayerTable::doubling(Rate::from_kbps(400.0), 3).unwrap(),
+        channels: 3,
+        agreed: Vec::new(),
+        group_key: None,
+        salt: None,
+        stream: None,
+    };
+    let protocol = Protocol::named("elm").unwrap();
+    let interface = Interface::find(Some("127.0.0.1"), session.group).unwrap();
+    let mut host = SourceHost::new(&interface, &protocol, session, 0, 1, 1).unwrap();
+    host.start(&mut Slow(StdDuration::ZERO)).unwrap();
+    Some(host)
+}
+
+/// What one wake-up sends after the source was delayed. A busy machine may delay it so long that it does
+/// not catch up, so it is tried again.
+fn late_wake(host: &mut SourceHost, supply: &mut Slow) -> SourceCounters {
+    for _ in 0..20 {
+        let before = *host.counters();
+        thread::sleep(StdDuration::from_millis(60));
+        let now = host.clock().now();
+        host.step(now, supply).unwrap();
+        let after = *host.counters();
+        assert_eq!(after.refused, before.refused);
+        let (packets, send_calls) = (after.packets - before.packets, after.send_calls - before.send_calls);
+        if packets >= 10 {
+            return SourceCounters { packets, send_calls, ..after };
+        }
+    }
+    panic!("never late by less than a tenth of a second: {:?}", host.counters());
+}
+
+#[test]
+fn what_is_due_at_once_goes_by_one_call() {
+    let Some(mut host) = source(0) else { return };
+    let sent = late_wake(&mut host, &mut Slow(StdDuration::ZERO));
+    assert!(sent.send_calls <= sent.packets / 4, "{sent:?}");
+    let before = *host.counters();
+    host.stop(&mut Slow(StdDuration::ZERO)).unwrap();
+    let after = *host.counters();
+    let (packets, send_calls) = (after.packets - before.packets, after.send_calls - before.send_calls);
+    assert!(packets > 1 && send_calls < packets, "the end, {packets} times by {send_calls} calls");
+}
+
+#[test]
+fn a_packet_does_not_wait_for_slow_ones() {
+    let Some(mut host) = source(1) else { return };
+    let sent = late_wake(&mut host, &mut Slow(StdDuration::from_micros(300)));
+    assert_eq!(sent.send_calls, sent.packets);
+}
+
+#[test]
+fn nothing_goes_before_it_is_due() {
+    let Some(mut host) = source(2) else { return };
+    let begin = host.clock().now();
+    let until = begin + Duration::from_ms(500);
+    while host.clock().now() < until {
+        host.step(until, &mut Slow(StdDuration::ZERO)).unwrap();
+    }
+    let packets = host.counters().packets;
+    assert!(packets <= 203, "{packets} packets in half a second of 400 packets per second");
+}

@@ -1,0 +1,184 @@
+//! Invariants of the tree: layers of crates, licences, pages, lengths.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+/// The project's crates and those that each may use outside tests: the layers of docs/architecture.md,
+/// bottom-up.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("layercast-core", &[]),
+    ("layercast-kit", &["layercast-core"]),
+    ("layercast-protocols", &["layercast-core", "layercast-kit"]),
+    ("layercast-simulator", &["layercast-core"]),
+    ("layercast-delivery", &["layercast-core", "layercast-protocols"]),
+    ("layercast-transport", &["layercast-core", "layercast-protocols", "layercast-delivery"]),
+    (
+        "layercast-laboratory",
+        &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
+    ),
+    ("layercast-emulator", &["layercast-core", "layercast-simulator", "layercast-laboratory"]),
+    (
+        "layercast-explorer",
+        &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-delivery"],
+    ),
+    (
+        "layercast",
+        &[
+            "layercast-core",
+            "layercast-protocols",
+            "layercast-delivery",
+            "layercast-transport",
+            "layercast-laboratory",
+            "layercast-emulator",
+            "layercast-explorer",
+        ],
+    ),
+    (
+        "layercast-python",
+        &[
+            "layercast-core",
+            "layercast-kit",
+            "layercast-protocols",
+            "layercast-laboratory",
+            "layercast-testkit",
+        ],
+    ),
+    (
+        "layercast-validation",
+        &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-laboratory"],
+    ),
+    (
+        "layercast-reproduction",
+        &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-laboratory"],
+    ),
+    ("layercast-testkit", &["layercast-core"]),
+    ("layercast-bench", &["layercast-core", "layercast-protocols", "layercast-simulator"]),
+    (
+        "layercast-fuzz",
+        &["layercast-core", "layercast-protocols", "layercast-delivery", "layercast-laboratory"],
+    ),
+    (
+        "layercast-trials",
+        &[
+            "layercast-core",
+            "layercast-protocols",
+            "layercast-simulator",
+            "layercast-delivery",
+            "layercast-laboratory",
+            "layercast-emulator",
+        ],
+    ),
+    ("layercast-tidy", &[]),
+];
+
+/// Licences compatible with MIT OR Apache-2.0.
+const LICENCES: &[&str] = &[
+    "MIT",
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Unicode-3.0",
+    "Zlib",
+    "Unlicense",
+    "0BSD",
+    "BSL-1.0",
+    "CC0-1.0",
+    "MIT-0",
+    "bzip2-1.0.6",
+];
+
+/// A file longer than this has more than one purpose.
+const LINES_MAX: usize = 600;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn metadata() -> Metadata {
+    let locked = vec!["--locked".to_owned()];
+    MetadataCommand::new().manifest_path(root().join("Cargo.toml")).other_options(locked).exec().unwrap()
+}
+
+#[test]
+fn crates_use_only_the_floors_below() {
+    let metadata = metadata();
+    let floors: BTreeMap<_, _> = FLOORS.iter().copied().collect();
+    let mut ours = BTreeSet::new();
+    for package in metadata.workspace_packages() {
+        let name = package.name.as_str();
+        ours.insert(name.to_owned());
+        let allowed = floors.get(name).unwrap_or_else(|| panic!("{name} has no floor in FLOORS"));
+        for dependency in &package.dependencies {
+            let used = dependency.name.as_str();
+            if floors.contains_key(used) && dependency.kind == DependencyKind::Normal {
+                assert!(allowed.contains(&used), "{name} must not use {used}");
+            }
+        }
+    }
+    assert_eq!(ours.len(), FLOORS.len(), "FLOORS names a crate that does not exist");
+}
+
+#[test]
+fn licences_are_allowed() {
+    let allowed: BTreeSet<_> = LICENCES.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for package in &metadata().packages {
+        let licence = package.license.clone().unwrap_or_default();
+        // "A OR B": one allowed side is enough. "A AND B": both must be. "/" is an old "OR".
+        let fits = licence.replace('/', " OR ").split(" OR ").any(|side| {
+            let side = side.trim().trim_matches(['(', ')']);
+            !side.is_empty()
+                && side.split(" AND ").all(|part| allowed.contains(part.trim_matches(['(', ')', ' '])))
+        });
+        if !fits {
+            wrong.push(format!("{} {}: {licence}", package.name, package.version));
+        }
+    }
+    assert!(wrong.is_empty(), "licences to look at:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_stay_short() {
+    let mut long = Vec::new();
+    for file in rust_files(&root().join("crates")) {
+        let lines = fs::read_to_string(&file).unwrap().lines().count();
+        if lines > LINES_MAX {
+            long.push(format!("{} has {lines} lines", file.display()));
+        }
+    }
+    assert!(long.is_empty(), "split by meaning (at most {LINES_MAX} lines):\n{}", long.join("\n"));
+}
+
+#[test]
+fn every_protocol_has_a_page() {
+    let registry = fs::read_to_string(root().join("crates/protocols/src/registry.rs")).unwrap();
+    let mut count = 0;
+    for line in registry.lines().filter(|line| line.starts_with("    ") && line.contains("\" in ")) {
+        let Some((_, rest)) = line.split_once("= \"") else { continue };
+        let (name, module) = rest.split_once("\" in ").unwrap();
+        let module = module.trim_end_matches(';');
+        let page = root().join(format!("docs/protocols/{name}.md"));
+        assert!(page.exists(), "protocol {name} (module {module}) needs {}", page.display());
+        count += 1;
+    }
+    assert!(count > 0, "the list of protocols was not found in registry.rs");
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
