@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$1 skipped=
-export LAYERCAST_REQUIRE=python
+export LAYERCAST_REQUIRE=python LAYERCAST_LONG=1
 . tools/python-environment.sh
 
 python tools/notebooks.py "$target/notebooks" --long

@@ -53,7 +53,8 @@ def run(source: Path, out: Path) -> str:
         wrong = complaints(notebook)
     except CellExecutionError as error:
         wrong = str(error)
-    nbformat.write(notebook, out / f"{source.stem}.ipynb")  # type: ignore[no-untyped-call]
+    write: Any = nbformat.write
+    write(notebook, out / f"{source.stem}.ipynb")
     return wrong
 
 

@@ -1,7 +1,7 @@
 # To be sourced, in the project's root, with `target` (the folder for builds) and `skipped` (the file of skipped tests)
-# set: makes the environment of the Python package in target/venv, builds the package into it with the profile of tests,
-# and makes it the active one. Where Python or packages are missing, that is a skipped test and the end, unless
-# LAYERCAST_REQUIRE names `python`.
+# set: makes the environment of the Python package in target/venv, builds the package as for tests, and makes the
+# environment the active one. Where Python or packages are missing, that is a skipped test and the end, unless
+# LAYERCAST_REQUIRE names `python`. What runs notebooks is installed with LAYERCAST_LONG=1.
 python=${PYTHON:-python3}
 environment=$target/venv
 
@@ -15,26 +15,50 @@ skip() {
   exit 0
 }
 
+# stage NAME COMMAND...: runs it and says how long it took.
+stage() {
+  local begun=$EPOCHREALTIME
+  "${@:2}"
+  awk "BEGIN { printf \"python, $1: %.1f s\n\", $EPOCHREALTIME - $begun }"
+}
+
 "$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
   || skip "Python of at least 3.10 with venv and pip is missing"
 mkdir -p "$target"
-[ -x "$environment/bin/python" ] || "$python" -m venv "$environment"
-export VIRTUAL_ENV=$(realpath "$environment") PATH=$(realpath "$environment")/bin:$PATH
-unset CONDA_PREFIX PYTHONPATH PYTHONHOME
+[ -x "$environment/bin/python" ] || stage environment "$python" -m venv "$environment"
+export VIRTUAL_ENV=$(realpath "$environment")
 
-# What tests need is installed again when the list has changed.
-if ! cmp -s pyproject.toml "$environment/installed.toml"; then
-  needed=$("$python" - <<'LIST'
-import re
+# What is needed is installed again when the list has changed. What is not imported need not be compiled.
+needed=$("$python" - <<'LIST'
+import os, re
 text = open("pyproject.toml").read()
-lists = [re.search(r"(?ms)^test = \[(.*?)\]", text).group(1), re.search(r"dependencies = \[(.*?)\]", text).group(1)]
-print("\n".join(re.findall(r'"([^"]+)"', " ".join(lists))))
+lists = ["dependencies", "test"] + ["notebooks"] * (os.environ.get("LAYERCAST_LONG") == "1")
+found = [re.search(rf"(?ms)^{name} = \[(.*?)\]", text).group(1) for name in lists]
+print("\n".join(re.findall(r'"([^"]+)"', " ".join(found))))
 LIST
 )
-  mapfile -t needed <<< "$needed"
-  pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' "${needed[@]}" \
+install() {
+  local packages
+  mapfile -t packages <<< "$needed"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check --no-compile "${packages[@]}" \
     || skip "packages for its tests could not be installed"
-  cp pyproject.toml "$environment/installed.toml"
-fi
+  echo "$needed" > "$environment/installed.txt"
+}
+[ "$needed" = "$(cat "$environment/installed.txt" 2>/dev/null)" ] || stage packages install
 
-maturin develop --quiet --profile dev
+# The whole workspace decides the features of dependencies, as for its tests, which then find all of this built. Outside
+# of the environment, on which PyO3 would depend. With an example, as tests have dependencies of their own.
+build() {
+  env -u VIRTUAL_ENV ${CARGO:-cargo} build --quiet --locked ${WORKSPACE:---workspace} --lib --example stubs --target-dir "$target"
+  local package=crates/python/python
+  library=$target/debug/lib_layercast.so
+  [ -f "$library" ] || library=$target/debug/lib_layercast.dylib
+  # Not into the file, which another process may have loaded.
+  rm -f "$package/layercast/_layercast.abi3.so"
+  cp "$library" "$package/layercast/_layercast.abi3.so"
+  realpath "$package" > "$("$environment/bin/python" -c 'import site; print(site.getsitepackages()[0])')/layercast.pth"
+}
+stage build build
+
+export PATH=$VIRTUAL_ENV/bin:$PATH
+unset CONDA_PREFIX PYTHONPATH PYTHONHOME

@@ -40,6 +40,12 @@ pub trait Family: Copy + Debug + Default + PartialEq + Sized + Send + Sync + 'st
     type Router: Endpoint<Header = Self::Header> + Debug + Send;
     /// A protocol with its options.
     type Protocol: AnyProtocol<Family = Self>;
+
+    /// Runs the work of a host, such as a replication, on this thread. A family whose endpoints need something of their
+    /// thread prepares it here, once for all inputs of the work.
+    fn hosting<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        work()
+    }
 }
 
 /// A protocol of a family, with its options.

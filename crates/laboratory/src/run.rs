@@ -162,6 +162,15 @@ pub(crate) fn replicate<F: Family>(
     scenario: &Scenario,
     number: u32,
     observation: Option<&Observation>,
+    step: &(dyn Fn() -> ControlFlow<()> + Sync),
+) -> Result<Replication, RunError> {
+    F::hosting(|| replicate_here::<F>(scenario, number, observation, step))
+}
+
+fn replicate_here<F: Family>(
+    scenario: &Scenario,
+    number: u32,
+    observation: Option<&Observation>,
     step: &dyn Fn() -> ControlFlow<()>,
 ) -> Result<Replication, RunError> {
     let seed = draws::seed(scenario, number);

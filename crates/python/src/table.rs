@@ -8,6 +8,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int32Type, UInt32Type};
 use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::DataType;
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyKeyError, PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
@@ -34,6 +35,11 @@ fn values<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyList
         DataType::Utf8 => PyList::new(py, array.as_string::<i32>().iter()),
         other => Err(PyNotImplementedError::new_err(format!("a column of {other}"))),
     }
+}
+
+/// The last of the modules that an extra brings: `(extra, module, ...)`.
+fn load<'py>(py: Python<'py>, modules: impl PyCallArgs<'py>) -> PyResult<Bound<'py, PyAny>> {
+    py.import("layercast._extras")?.call_method1("load", modules)
 }
 
 #[pymethods]
@@ -71,18 +77,19 @@ impl Table {
         Table { batch: self.batch.slice(start, length.min(self.batch.num_rows() - start)) }
     }
 
-    /// As a `polars.DataFrame`, without copying.
+    /// As a `polars.DataFrame`, without copying; needs the extra `polars`.
     fn to_polars<'py>(slf: &Bound<'py, Table>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+        load(slf.py(), ("polars", "polars"))?.call_method1("DataFrame", (slf,))
     }
 
-    /// As a `pyarrow.Table`, without copying.
+    /// As a `pyarrow.Table`, without copying; needs the extra `pandas`.
     fn to_arrow<'py>(slf: &Bound<'py, Table>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+        load(slf.py(), ("pandas", "pyarrow"))?.call_method1("table", (slf,))
     }
 
-    /// As a `pandas.DataFrame`; needs pyarrow. Numbers without nulls are not copied.
+    /// As a `pandas.DataFrame`; needs the extra `pandas`. Numbers without nulls are not copied.
     fn to_pandas<'py>(slf: &Bound<'py, Table>) -> PyResult<Bound<'py, PyAny>> {
+        load(slf.py(), ("pandas", "pyarrow", "pandas"))?;
         let options = PyDict::new(slf.py());
         options.set_item("zero_copy_only", false)?;
         options.set_item("split_blocks", true)?;

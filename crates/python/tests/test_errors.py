@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import layercast
 import pytest
@@ -73,3 +74,25 @@ def test_doubtful_sweeps_and_comparisons_warn_once_for_all_cells() -> None:
 def test_errors_cross_processes() -> None:
     for error in (layercast.VersionError("other"), layercast.TaskError("late"), layercast.RunError("no")):
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1025])
+def test_threads_are_as_many_as_the_command_takes(small: str, command: Command, jobs: int) -> None:
+    said = command("run", small, "--jobs", str(jobs))
+    assert said.returncode == 2
+    for call in (
+        lambda: layercast.run(small, jobs=jobs),
+        lambda: layercast.compare(small, ["elm"], jobs=jobs),
+        lambda: layercast.sweep(small, {"link.S-R1.loss": [0.01]}, jobs=jobs),
+    ):
+        with pytest.raises(layercast.ScenarioError) as caught:
+            call()
+        assert str(caught.value) == said.stderr.splitlines()[0]
+
+
+def test_a_sweep_refuses_what_would_have_no_effect(small: str) -> None:
+    vary = {"link.S-R1.loss": [0.01]}
+    with ThreadPoolExecutor(1) as client, pytest.raises(layercast.ScenarioError, match="jobs"):
+        layercast.sweep(small, vary, jobs=1, client=client)
+    with pytest.raises(layercast.ScenarioError, match="time_limit_s"):
+        layercast.sweep(small, vary, time_limit_s=5)

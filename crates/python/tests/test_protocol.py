@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -130,6 +131,27 @@ def test_a_run_is_the_same_whatever_the_number_of_threads() -> None:
     assert one.flows.to_pandas().equals(two.flows.to_pandas())
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_replication_keeps_its_thread_state(jobs: int) -> None:
+    # What a thread keeps for itself goes with its state.
+    kept = threading.local()
+    inputs, states = 0, 0
+
+    class Counting(Base):
+        def on_packet(self, now: int, packet: Packet) -> None:
+            nonlocal inputs, states
+            inputs += 1
+            if not hasattr(kept, "known"):
+                kept.known = True
+                states += 1
+
+    define(Counting)
+    text = TWO.replace('protocol = "rlc"\noptions = { burst = 0 }\n', 'protocol = "mine"\n')
+    layercast.run(text, replications=3, jobs=jobs)
+    assert inputs > 1000
+    assert states == 3
+
+
 def test_the_contract_is_kept() -> None:
     testing.check(Rlc, cases=10)
     testing.check(define(Base), cases=10)
@@ -223,6 +245,22 @@ def test_check_finds_what_is_wrong() -> None:
 
     with pytest.raises(testing.ContractError, match="finished"):
         testing.check(define(Base, source=Endless), cases=1)
+
+
+def test_a_check_that_fails_prints_nothing_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    class Broken(Base):
+        def on_packet(self, now: int, packet: Packet) -> None:
+            raise KeyError("what is missing")
+
+    class Endless(Plain):
+        def on_finish(self, now: int) -> None:
+            """Goes on."""
+
+    with pytest.raises(layercast.ProtocolError, match="what is missing"):
+        testing.check(define(Broken), cases=1)
+    with pytest.raises(testing.ContractError, match="finished"):
+        testing.check(define(Base, source=Endless), cases=1)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_reports_reach_the_source_and_answers_the_receiver() -> None:

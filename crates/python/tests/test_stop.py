@@ -5,14 +5,51 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import layercast
 import pytest
 from conftest import SMALL
+from layercast import _layercast
+from layercast.protocol import LayeredSource, Protocol
 
 #: So many replications that none of these tests could wait for their end.
 MANY = 100_000
+
+
+@dataclass(frozen=True)
+class Data:
+    layer: int
+    seq: int
+
+
+class Plain(LayeredSource):
+    def header(self, now: int, layer: int, seq: int) -> Data:
+        return Data(layer, seq)
+
+
+class Base(layercast.Receiver):
+    def on_start(self, now: int) -> None:
+        self.set_level(0)
+
+
+def in_python(name: str) -> str:
+    """The short scenario with a protocol of Python."""
+    return SMALL.replace('protocol = "elm"', f'protocol = "{name}"')
+
+
+@pytest.fixture(autouse=True)
+def protocols() -> Iterator[None]:
+    """One that gets an input for each packet, and one that has nothing to do between start and end."""
+    for name, source, receiver in [("busy", Plain, Base), ("idle", layercast.Source, layercast.Receiver)]:
+        body = {"headers": (Data,), "source": source, "receiver": receiver}
+        types.new_class("Mine", (Protocol,), {"name": name}, lambda space: space.update(body))
+    yield
+    for name in ("busy", "idle"):
+        _layercast.unregister(name)
 
 
 def interrupt_after(seconds: float) -> None:
@@ -21,11 +58,12 @@ def interrupt_after(seconds: float) -> None:
     threading.Timer(seconds, signal.raise_signal, [signal.SIGINT]).start()
 
 
-def test_ctrl_c_keeps_the_replications_that_were_done() -> None:
+@pytest.mark.parametrize("text", [SMALL, in_python("busy")])
+def test_ctrl_c_keeps_the_replications_that_were_done(text: str) -> None:
     interrupt_after(2)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt) as caught:
-        layercast.run(SMALL, replications=MANY)
+        layercast.run(text, replications=MANY)
     assert time.monotonic() - begun < 10
     assert isinstance(caught.value, layercast.Stopped)
     result = caught.value.result
@@ -34,7 +72,7 @@ def test_ctrl_c_keeps_the_replications_that_were_done() -> None:
     assert 0 < done < MANY
     assert len(result.groups) == 2 * done
     # What was done is what it would have been.
-    whole = layercast.run(SMALL, replications=2).flows.to_polars()
+    whole = layercast.run(text, replications=2).flows.to_polars()
     mine = result.flows.to_polars()
     first = mine.filter(mine["replication"] <= 2)
     if first.height == whole.height:
@@ -76,7 +114,8 @@ def test_progress_rises_to_one() -> None:
     assert shares == sorted(shares) and shares[-1] == 1.0
 
 
-def test_other_threads_run_meanwhile() -> None:
+@pytest.mark.parametrize("text", [SMALL, in_python("idle")])
+def test_other_threads_run_meanwhile(text: str) -> None:
     counted, done = 0, threading.Event()
 
     def count() -> None:
@@ -88,7 +127,7 @@ def test_other_threads_run_meanwhile() -> None:
     thread = threading.Thread(target=count)
     thread.start()
     begun = time.monotonic()
-    layercast.run(SMALL, replications=30, jobs=1)
+    layercast.run(text, replications=30, jobs=1)
     took = time.monotonic() - begun
     done.set()
     thread.join()

@@ -35,6 +35,10 @@ impl<A: Family, B: Family> Family for Union<A, B> {
     type Receivers = Either<A::Receivers, B::Receivers>;
     type Router = Either<A::Router, B::Router>;
     type Protocol = Either<A::Protocol, B::Protocol>;
+
+    fn hosting<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        A::hosting(|| B::hosting(work))
+    }
 }
 
 /// The same call on either variant.

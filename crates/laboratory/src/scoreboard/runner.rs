@@ -125,7 +125,7 @@ impl<'p> Unfinished<'p> {
         &self,
         number: u32,
         store: &Store,
-        step: &dyn Fn() -> ControlFlow<()>,
+        step: &(dyn Fn() -> ControlFlow<()> + Sync),
     ) -> Result<(), ScoreboardError> {
         let replication = match run::replicate::<F>(&self.run.contender.plan, number, None, step) {
             Ok(replication) => replication,

@@ -11,6 +11,7 @@ Examples
 >>> result.flows.to_polars()  # doctest: +SKIP
 """
 
+from layercast import testing
 from layercast._api import check, compare, expand, options, protocols, run, scenarios, sweep
 from layercast._layercast import BUILD, VERSION, Mistake, OptionInfo, ProtocolInfo, Table
 from layercast.errors import (
@@ -56,4 +57,5 @@ __all__ = [
     "run",
     "scenarios",
     "sweep",
+    "testing",
 ]

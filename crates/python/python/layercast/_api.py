@@ -14,7 +14,7 @@ from layercast import _layercast, _settings
 from layercast._layercast import OptionInfo, ProtocolInfo
 from layercast._progress import Progress, shown
 from layercast._settings import ScenarioLike, Settings, Value
-from layercast.errors import ScenarioWarning, Stopped
+from layercast.errors import ScenarioError, ScenarioWarning, Stopped
 from layercast.results import Comparison, Result, SweepResult
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run(
     ScenarioWarning
         Something makes the results doubtful.
     """
-    name, text = _settings.resolve(scenario)
+    jobs, (name, text) = _settings.threads(jobs), _settings.resolve(scenario)
     changed = _settings.settings(set)
     deciding = [*changed]
     deciding += [f"replications={replications}"] if replications is not None else []
@@ -138,7 +138,11 @@ def sweep(
     Stopped
         Ctrl-C; its `result` has the parts that were done.
     """
-    name, text = _settings.resolve(scenario)
+    if client is not None and jobs is not None:
+        raise ScenarioError("error: `jobs` is of threads of this process, and `client` runs replications elsewhere")
+    if client is None and time_limit_s is not None:
+        raise ScenarioError("error: `time_limit_s` needs a `client`: a thread of this process cannot be ended")
+    jobs, (name, text) = _settings.threads(jobs), _settings.resolve(scenario)
     changed, varied, chosen = _settings.settings(set), _settings.ranges(vary), list(metrics)
     flags = [
         ("--vary", varied),
@@ -209,7 +213,7 @@ def compare(
     ScenarioError, RunError, Stopped
         As `run`; a comparison that was stopped has the protocols that had run to their end.
     """
-    name, text = _settings.resolve(scenario)
+    jobs, (name, text) = _settings.threads(jobs), _settings.resolve(scenario)
     chosen, changed, own = list(protocols), _settings.settings(set), _settings.settings(with_)
     only = list(sessions)
     flags = [

@@ -645,15 +645,15 @@ class Table:
         """
     def to_arrow(self, /) -> Any:
         """
-        As a `pyarrow.Table`, without copying.
+        As a `pyarrow.Table`, without copying; needs the extra `pandas`.
         """
     def to_pandas(self, /) -> Any:
         """
-        As a `pandas.DataFrame`; needs pyarrow. Numbers without nulls are not copied.
+        As a `pandas.DataFrame`; needs the extra `pandas`. Numbers without nulls are not copied.
         """
     def to_polars(self, /) -> Any:
         """
-        As a `polars.DataFrame`, without copying.
+        As a `polars.DataFrame`, without copying; needs the extra `polars`.
         """
 
 def check(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
+from layercast._extras import load
+
 Progress: TypeAlias = bool | Callable[[float], object] | None
 """True or False; a function that gets the fraction done, from 0 to 1; None for a bar where one can be seen."""
 
@@ -29,10 +31,10 @@ def shown(progress: Progress, what: str) -> Iterator[Callable[[float], object] |
         with warnings.catch_warnings():
             # In a notebook without ipywidgets the bar is text, which needs no warning.
             warnings.simplefilter("ignore")
-            from tqdm.auto import tqdm
+            tqdm = load("progress", "tqdm", "tqdm.auto").tqdm
     except ImportError:
         if progress:
-            raise ImportError("progress needs tqdm: pip install 'layercast[progress]'") from None
+            raise
         yield None
         return
     form = "{l_bar}{bar}| {elapsed}<{remaining}"

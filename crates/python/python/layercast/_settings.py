@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from layercast import _layercast
 from layercast._table import Table
+from layercast.errors import ScenarioError
 from layercast.scenario import Scenario
 
 Value: TypeAlias = Any
@@ -24,6 +25,9 @@ ScenarioLike: TypeAlias = str | os.PathLike[str] | Scenario
 # Text that TOML would not take for anything else, so that it may stand as one types it in a shell: the digest of a
 # scenario covers its settings as they are written.
 _BARE = re.compile(r"(?!(true|false|inf|nan)$)[A-Za-z][A-Za-z0-9 _./*-]*|[0-9]+(\.[0-9]+)? ?[A-Za-zµ][A-Za-zµ/]*")
+
+#: As many as the command takes.
+MOST_THREADS = 1024
 
 #: What errors call a scenario that has no file.
 UNNAMED = "scenario"
@@ -61,6 +65,19 @@ def settings(given: Settings) -> list[str]:
     if isinstance(given, Mapping):
         return [f"{key}={written(value)}" for key, value in given.items()]
     return list(given)
+
+
+def threads(jobs: int | None) -> int | None:
+    """How many threads, if the command takes as many.
+
+    Raises
+    ------
+    ScenarioError
+        It does not.
+    """
+    if jobs is not None and not 1 <= jobs <= MOST_THREADS:
+        raise ScenarioError(f"error: invalid value '{jobs}' for '--jobs <J>': {jobs} is not in 1..={MOST_THREADS}")
+    return jobs
 
 
 def ranges(given: Mapping[str, Value] | Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from layercast import _layercast
 from layercast._children import close_idle, run_in_child, serve
+from layercast._extras import load
 from layercast._progress import shown
 from layercast.errors import LayercastError
 
@@ -159,9 +160,9 @@ def fill(address: str, request: bytes) -> int:
         The status to exit with.
     """
     try:
-        from distributed import Client
-    except ImportError:
-        print("error: `--on` needs Dask: pip install 'layercast[cluster]'", file=sys.stderr)
+        client_of = load("cluster", "distributed").Client
+    except ImportError as error:
+        print(f"error: `--on`: {error}", file=sys.stderr)
         return 1
     of = json.loads(request)
     if of["layercast"] != _layercast.VERSION:
@@ -180,7 +181,7 @@ def fill(address: str, request: bytes) -> int:
             of["replications"],
             of["seed"],
         )
-        with Client(address, timeout=CONNECT_S) as client, shown(None, of["id"]) as show:
+        with client_of(address, timeout=CONNECT_S) as client, shown(None, of["id"]) as show:
             return 130 if run_parts(grid, client, show, None) else 0
     except (LayercastError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)

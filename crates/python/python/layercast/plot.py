@@ -10,6 +10,10 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from layercast._extras import load
+
+load("plot", "numpy", "matplotlib")
+
 import numpy as np
 from matplotlib import pyplot
 from matplotlib.axes import Axes

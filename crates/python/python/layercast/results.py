@@ -91,7 +91,7 @@ class Result:
 
     @property
     def plot(self) -> ResultPlots:
-        """Plots; needs matplotlib."""
+        """Plots; needs the extra `plot`."""
         from layercast.plot import ResultPlots
 
         return ResultPlots(self)
@@ -209,7 +209,7 @@ class SweepResult:
 
     @property
     def plot(self) -> SweepPlots:
-        """Plots; needs matplotlib."""
+        """Plots; needs the extra `plot`."""
         from layercast.plot import SweepPlots
 
         return SweepPlots(self)

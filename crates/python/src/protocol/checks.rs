@@ -1,8 +1,9 @@
 //! The check of the contract for a protocol in Python: that of the test kit, under random operations.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::{Arc, Once};
 
 use layercast_core::contract::{Action, Arrival, Ecn, Endpoint as _, Input, Origin, Peer, Target};
 use layercast_core::layers::LayerTable;
@@ -109,6 +110,28 @@ fn operations(
     (0..count).map(|_| one(draws)).collect()
 }
 
+thread_local! {
+    /// Whether this thread checks a protocol, so that a failed assertion becomes an exception.
+    static CHECKS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a check and gives what its failed assertion said, without printing it: the exception says it.
+fn failing(check: impl FnOnce()) -> Option<String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !CHECKS.get() {
+                usual(info);
+            }
+        }));
+    });
+    CHECKS.set(true);
+    let checked = panic::catch_unwind(AssertUnwindSafe(check));
+    CHECKS.set(false);
+    checked.err().map(|panic| words(&*panic))
+}
+
 /// What the failed assertion said.
 fn words(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
@@ -152,15 +175,15 @@ pub(crate) fn check_protocol(
     let make =
         |role: Role| PythonEndpoint::new(&protocol, role, plan.clone(), Stream::new(seed, role.name()));
     // Other threads may need the interpreter meanwhile, and endpoints take its lock themselves.
-    let checked = py.detach(|| {
-        catch_unwind(AssertUnwindSafe(|| match role {
+    let failing = py.detach(|| {
+        failing(|| match role {
             Role::Source => check_source(|| make(role), |_, _| None, &operations),
             Role::Receiver => {
                 let mut traffic = Traffic::new(make(Role::Source));
                 check_endpoint(|| make(role), |_, held| traffic.next(held), &operations);
             }
-        }))
+        })
     });
     context.check(py)?;
-    Ok(checked.err().map(|panic| words(&*panic)))
+    Ok(failing)
 }

@@ -8,6 +8,7 @@ use layercast_core::session::{Requirements, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Rate, Size, Time};
 use layercast_core::wire::WireNumbers;
+use pyo3::prelude::*;
 
 use super::chosen::Protocol;
 use super::context::Context;
@@ -27,6 +28,12 @@ impl Family for PythonFamily {
     type Receivers = PythonReceivers;
     type Router = NoRouter;
     type Protocol = Protocol;
+
+    /// Without this the interpreter makes a thread state for each input, since Rust's threads have none. The lock is
+    /// held by an endpoint while it handles an input, not between inputs: other replications go on meanwhile.
+    fn hosting<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        Python::attach(|py| py.detach(work))
+    }
 }
 
 impl AnyProtocol for Protocol {

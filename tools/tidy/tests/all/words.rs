@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] =
-    &[("docs", 54_000), ("docs/decisions", 5_200), ("docs/protocols", 18_400), ("docs/reproduction", 8_900)];
+    &[("docs", 53_890), ("docs/decisions", 5_200), ("docs/protocols", 18_170), ("docs/reproduction", 8_900)];
 
 /// The most words in all pages.
-const WHOLE: usize = 86_000;
+const WHOLE: usize = 85_660;
 
 /// Outputs of commands that no test prints again, since they need long runs or a real network, and formats without a
 /// drawing: at most so many in a page. Every other stands below `<!-- output: layercast ... -->`, and a test of the
@@ -36,9 +36,17 @@ fn pages(folder: &str) -> Vec<(String, String)> {
     found
 }
 
-/// How many words a text has, as `wc -w` counts them.
-fn words(text: &str) -> usize {
-    text.split_whitespace().count()
+/// How many words a page has for a reader, as `wc -w` counts them: comments are for tests.
+fn words(page: &str) -> usize {
+    let mut parts = page.split("<!--");
+    let first = parts.next().unwrap_or_default();
+    let after = parts.map(|part| part.split_once("-->").map_or("", |(_, after)| after));
+    std::iter::once(first).chain(after).map(|part| part.split_whitespace().count()).sum()
+}
+
+#[test]
+fn comments_have_no_words_for_a_reader() {
+    assert_eq!(words("<!-- run -->\nTwo words <!-- of\nmany --> here"), 3);
 }
 
 /// How many outputs in a page are neither generated nor checked. A block of text is an output unless it is a drawing or
