@@ -14,7 +14,11 @@ use lo::works_here;
 
 pub(super) fn transfer(arguments: &[&str]) -> Command {
     let mut command = layercast(arguments);
-    command.args(["--interface", "127.0.0.1"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // What goes by unicast alone has no interface.
+    if !arguments.iter().any(|flag| ["--reliable", "--relay-only"].contains(flag)) {
+        command.args(["--interface", "127.0.0.1"]);
+    }
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
