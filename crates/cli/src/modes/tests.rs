@@ -36,7 +36,7 @@ fn folder() -> &'static Path {
             unreachable!("an endpoint")
         };
         let session = crate::endpoint::plan(&endpoint).expect("a plan").session().expect("a session");
-        let relays = ["192.0.2.9:5600".parse().expect("an address")];
+        let relays = ["192.0.2.9:5600".parse::<std::net::SocketAddr>().expect("an address")];
         let size = Size { files: 1, bytes: 1 };
         let described = describe(&session, "name", None, (16, size), &relays).expect("a description");
         write("session.sdp", described.write().expect("its text"));
@@ -67,7 +67,13 @@ impl Line {
     }
 
     fn with(&self, flag: &str) -> Line {
-        self.set(flag, sample(self, flag))
+        let line = self.set(flag, sample(self, flag));
+        // What clap asks for besides.
+        match (self.0, flag) {
+            ("run", "probes" | "captures" | "notes") => line.with("out"),
+            ("run", "capture_replication") => line.with("captures"),
+            _ => line,
+        }
     }
 
     fn without(&self, flag: &str) -> Line {
@@ -201,6 +207,8 @@ fn sample(line: &Line, flag: &str) -> Vec<String> {
             let is_receiver = line.words().iter().any(|word| word == "receiver");
             if is_receiver { "source" } else { "receiver" }.to_owned()
         }
+        ("run", "probes" | "captures") => "A-B".to_owned(),
+        ("run", "capture_replication") => "7".to_owned(),
         ("run", "world") if line.has("world") => "simulated".to_owned(),
         ("relay", "sessions") => "239.7.0.0:7000".to_owned(),
         ("endpoint", "packet") => "900".to_owned(),
@@ -394,7 +402,7 @@ fn every_flag_is_refused_with_its_reason_or_seen_in_what_the_mode_gets() {
         };
     }
     each_table!(check);
-    assert!(refused > 100 && used > 150 && rules > 30, "{refused} refused, {used} used, {rules} by others");
+    assert!(refused > 90 && used > 150 && rules > 30, "{refused} refused, {used} used, {rules} by others");
 }
 
 #[test]

@@ -62,7 +62,8 @@ fn what_a_reliable_session_does_not_have_is_refused_and_nothing_is_sent() {
     ]);
     assert!(!directory.join("no.key").exists());
     // A key in a URL would be ignored too.
-    let url = format!("layercast://{group}?source=127.0.0.1&key={}", "A".repeat(43));
+    let key = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+    let url = format!("layercast://{group}?source=127.0.0.1&key={key}");
     let output = run(&["receive", &url, "--into", &into, "--relay", &parent, "--reliable"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(text(&output.stderr).contains("reliable sessions have none yet"), "{output:?}");
