@@ -26,7 +26,7 @@ fn folder() -> &'static Path {
         let folder = std::env::temp_dir().join(format!("layercast-modes-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("a file");
-        let key = |made: KeyFile, name: &str| write(name, made.to_text());
+        let key = |made: KeyFile, name: &str| write(name, made.to_text().to_string());
         let secret = KeyFile::secret(SecretKey::from_seed(&[7; 32]), "secret").expect("a key");
         key(secret.public_half().expect("its public half"), "public");
         key(secret, "secret");
