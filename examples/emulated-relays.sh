@@ -57,7 +57,7 @@ rates="--from 500kbit --to ${TO:-60mbit}"
 case $how in
 relays)
   for name in $(receivers); do
-    set -- "$@" at "$name" "$folder/timed" "$folder/$name" "$layercast" receive --group $group --interface net0 \
+    set -- "$@" at "$name" "$folder/timed" "$folder/$name" "$layercast" receive --group $group \
       --into "$folder/$name" --relay-only --relay "{${name%?}}" --on-complete "$folder/there $folder/$name" -q
   done
   for site in A B C; do

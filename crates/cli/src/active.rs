@@ -1,82 +1,36 @@
 //! `--reliable` of `send` and `receive`, and `layercast relay --protocol`: files in order over relays that take part.
 
 use std::net::SocketAddr;
-use std::time::Duration as StdDuration;
+use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
-use layercast_core::family::AnyProtocol as _;
-use layercast_core::units::Duration;
 use layercast_delivery::relay::child::News;
-use layercast_delivery::relay::message::Alternatives;
-use layercast_delivery::relay::session::SessionKey;
-use layercast_protocols::registry::Protocol;
-use layercast_transport::active::{
-    self as transport, ActiveEvent, ActiveFailure, ActiveProgress, ActiveReceiveOptions, ActiveRelayOptions,
-    ActiveSendOptions,
-};
+use layercast_transport::active::{self as transport, ActiveEvent, ActiveFailure, ActiveProgress};
 
 use crate::commands::{Failure, counted};
+use crate::configured::{ReliableReceive, ReliableSend, Routing};
 use crate::metrics::Served;
 use crate::output::{complain, print};
-use crate::relay::{key, serve_metrics};
-use crate::relay_arguments::Relay;
+use crate::relay::serve_metrics;
 use crate::relay_status;
-use crate::relaying_arguments::addresses;
 use crate::transfer::{line, stop_flag};
-use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::view::rounded;
-
-/// The protocol of `send --reliable` unless another one is named.
-const DEFAULT: &str = "amca";
-
-fn std(duration: Duration) -> StdDuration {
-    StdDuration::from_nanos(duration.as_ns())
-}
-
-fn input(text: &str) -> Failure {
-    Failure::Input(format!("error: {text}"))
-}
 
 fn failure(error: ActiveFailure) -> Failure {
     match error {
         ActiveFailure::Description(_) | ActiveFailure::Name { .. } | ActiveFailure::File { .. } => {
-            input(&error.to_string())
+            Failure::Input(format!("error: {error}"))
         }
         // The text contains the system's reason already.
         error => Failure::Other(anyhow::Error::msg(error.to_string())),
     }
 }
 
-/// The name of a protocol with routers.
-fn with_routers(name: &str) -> Result<String, Failure> {
-    let is_one = Protocol::named(name).is_some_and(|protocol| protocol.requirements().has_routers());
-    if is_one {
-        Ok(name.to_owned())
-    } else {
-        Err(input(&format!("`{name}` has no routers: use amca or nca")))
-    }
-}
-
 /// Sends files in order until all receivers have them.
-pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
-    let Some(serve) = arguments.serving.serve else { return Err(input("--reliable needs --serve")) };
-    let PacketSize::Fixed(packet) = arguments.packet else {
-        return Err(input("--reliable needs a size of packets in bytes: relays may be anywhere"));
-    };
-    let options = ActiveSendOptions {
-        paths: arguments.paths.clone(),
-        serve,
-        session: SessionKey { group: arguments.group, source: None },
-        protocol: with_routers(arguments.control.as_deref().unwrap_or(DEFAULT))?,
-        options: arguments.options.clone(),
-        packet,
-        children: arguments.serving.max_children,
-        gather: std(arguments.serving.gather),
-    };
+pub(crate) fn send(ReliableSend { options, quiet }: &ReliableSend) -> Result<(), Failure> {
     let stop = stop_flag()?;
-    let bar = line(arguments.quiet, Some(1));
-    let outcome =
-        transport::send(&options, &stop, &mut |event| show(&bar, arguments.quiet, "sending", event));
+    let bar = line(*quiet, Some(1));
+    let outcome = transport::send(options, &stop, &mut |event| show(&bar, *quiet, "sending", event));
     bar.finish_and_clear();
     let done = outcome.map_err(failure)?;
     Ok(print(&format!(
@@ -88,24 +42,12 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
 }
 
 /// Receives files in order until all are here.
-pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
-    let session = match (&arguments.named, arguments.group) {
-        (_, Some(group)) => SessionKey { group, source: None },
-        (Some(named), None) => key(named)?,
-        (None, None) => return Err(input("--reliable needs the session's group")),
-    };
-    let Some(into) = arguments.into.clone() else { return Err(input("--reliable needs --into")) };
-    let options = ActiveReceiveOptions {
-        session,
-        parents: addresses(&arguments.relays.relays),
-        into,
-        replace: arguments.replace,
-        patience: std(arguments.patience),
-    };
-    let stop = stop_flag()?;
-    let bar = line(arguments.quiet, None);
-    let outcome =
-        transport::receive(&options, &stop, &mut |event| show(&bar, arguments.quiet, "receiving", event));
+pub(crate) fn receive(
+    ReliableReceive { options, quiet }: &ReliableReceive,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
+    let bar = line(*quiet, None);
+    let outcome = transport::receive(options, stop, &mut |event| show(&bar, *quiet, "receiving", event));
     bar.finish_and_clear();
     let done = outcome.map_err(failure)?;
     let repairs = counted(done.counters.repairs as usize, "repair");
@@ -113,26 +55,14 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
 }
 
 /// Takes part in a session until interrupted.
-pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
-    let protocol = arguments.protocol.as_deref().unwrap_or(DEFAULT);
-    let [session] = arguments.sessions.as_slice() else {
-        return Err(input("--protocol needs one session, such as 239.1.2.0:5500"));
-    };
-    let options = ActiveRelayOptions {
-        session: SessionKey { source: None, ..key(session)? },
-        protocol: with_routers(protocol)?,
-        listen: arguments.listen,
-        parents: addresses(&arguments.parents),
-        children: arguments.max_children,
-        alternatives: Alternatives::new(addresses(&arguments.alternatives)),
-    };
+pub(crate) fn relay(Routing { options, metrics, quiet }: &Routing) -> Result<(), Failure> {
     let stop = stop_flag()?;
-    let bar = line(arguments.quiet, None);
+    let bar = line(*quiet, None);
     let served = Served::default();
-    serve_metrics(arguments, &served)?;
-    let outcome = transport::relay(&options, &stop, &mut |event| match event {
+    serve_metrics(*metrics, &served)?;
+    let outcome = transport::relay(options, &stop, &mut |event| match event {
         ActiveEvent::Status(status) => relay_status::serve(status, &served),
-        event => show(&bar, arguments.quiet, "relay", event),
+        event => show(&bar, *quiet, "relay", event),
     });
     bar.finish_and_clear();
     match outcome {

@@ -357,7 +357,8 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// Show what can be set on this protocol, queue, traffic or table, such as elm, tcp-cubic, red or
-    /// session; `keys` shows all tables of a scenario file, `lints` the warnings about one, `measures` what a suite may judge
+    /// session; `keys` shows all tables of a scenario file, `lints` the warnings about one, `measures` what a suite may judge,
+    /// `modes` which flags each mode of a command refuses, and why
     #[arg(value_name = "NAME", conflicts_with_all = ["scenarios", "protocols"])]
     pub(crate) name: Option<String>,
 
@@ -387,11 +388,11 @@ pub(crate) struct Check {
 #[derive(Debug, Args)]
 pub(crate) struct Explore {
     /// How many seeds to run
-    #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "seed")]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) seeds: u64,
 
     /// The first seed
-    #[arg(long, value_name = "SEED", default_value_t = 0, conflicts_with = "seed")]
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub(crate) from: u64,
 
     /// Run this seed again and print what happens, step by step

@@ -6,7 +6,6 @@ use layercast_emulator::world::{self, WorldError, WorldOptions};
 use layercast_laboratory::run::{Outcome, RunRequest};
 use layercast_laboratory::scenario::Scenario as Plan;
 
-use crate::arguments::Run;
 use crate::commands::{Failure, counted};
 use crate::endpoint;
 use crate::output::complain;
@@ -17,21 +16,6 @@ fn options(limit: Duration) -> Result<WorldOptions<'static>, Failure> {
     })?;
     let read_relayed = |bytes: &[u8]| Data::read(bytes).map(|(data, length)| (data.channel, length));
     Ok(WorldOptions { program, check: &endpoint::check, read_relayed, limit })
-}
-
-/// Checks before anything is written that the emulated world has what is asked for.
-pub(crate) fn check(arguments: &Run, plan: &Plan) -> Result<(), Failure> {
-    let given = [
-        (!arguments.captures.is_empty(), "--capture: packets are captured in the simulated world only"),
-        (arguments.notes, "--notes: trace events are kept in the simulated world only"),
-        (arguments.jobs.is_some(), "--jobs: replications run one after the other in the emulated world"),
-    ];
-    let refused: Vec<&str> =
-        given.into_iter().filter_map(|(is_given, text)| is_given.then_some(text)).collect();
-    if !refused.is_empty() {
-        return Err(Failure::Input(format!("error: {}", refused.join("\nerror: "))));
-    }
-    refuse(plan, arguments.lateness)
 }
 
 /// Refuses a scenario that has what the emulated world has not.

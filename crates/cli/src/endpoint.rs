@@ -40,7 +40,7 @@ pub(crate) fn check(arguments: &[String]) -> Result<(), String> {
     plan.session().map(|_| ()).map_err(|error| error.to_string())
 }
 
-fn plan(arguments: &Endpoint) -> Result<EndpointPlan, Failure> {
+pub(crate) fn plan(arguments: &Endpoint) -> Result<EndpointPlan, Failure> {
     let mut protocol = <Protocol as layercast_core::family::AnyProtocol>::named(&arguments.protocol)
         .ok_or_else(|| {
             let known = registry::NAMES.join(", ");

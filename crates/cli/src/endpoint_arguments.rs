@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use clap::{Args, ValueEnum};
 
 /// Which end it is.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
     Source,
     Receiver,

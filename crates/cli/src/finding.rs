@@ -7,8 +7,7 @@ use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context as _;
 use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
-use layercast_delivery::announce::flute::{FLUTE_SCHEME, FluteSession};
-use layercast_delivery::announce::sap::{announcement_group, is_global};
+use layercast_delivery::announce::flute::FluteSession;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
 use layercast_delivery::security::encryption::Salt;
@@ -17,12 +16,11 @@ use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;
 use layercast_transport::listening::Listener;
 use layercast_transport::receive::Known;
-use layercast_transport::send::SendOptions;
 
 use crate::commands::Failure;
 use crate::key::{read_as, read_description, sign_description, verify_description, wrong};
 use crate::output::{complain, print};
-use crate::transfer_arguments::{Receive, Send};
+use crate::transfer_arguments::{FLUTE_SCHEME, is_description, is_sdp};
 use crate::transport_failure::failure;
 
 /// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
@@ -30,59 +28,50 @@ const ANNOUNCED_WITHIN: StdDuration = StdDuration::from_secs(45);
 /// The interval of checks for an interruption by the user.
 const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 
-/// The name of a session whose operator gave none: that of the first path.
-pub(crate) fn default_name(paths: &[PathBuf]) -> String {
-    let first = paths.first().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
-    let name = first.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
-    if name.trim().is_empty() { "session".to_owned() } else { name }
-}
-
-/// Whether to announce the session: unless it was asked for, not to the whole internet.
-pub(crate) fn is_announced(arguments: &Send) -> bool {
-    let local = !is_global(announcement_group(arguments.group.ip()));
-    arguments.announce || local && !arguments.no_announce
-}
-
-/// The key that signs.
-pub(crate) fn secret(arguments: &Send) -> Result<Option<SecretKey>, Failure> {
-    arguments.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()
-}
-
 /// The keys that are trusted.
 pub(crate) fn trusted(paths: &[PathBuf]) -> Result<Vec<PublicKey>, Failure> {
     paths.iter().map(|path| read_as(path, KeyFile::into_public)).collect()
 }
 
-/// Whether a file has a description in SDP.
-fn is_sdp(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sdp"))
-}
-
 /// Writes the description of the session where that was asked for: before anything is printed, so that a script that
 /// waits for the first line finds it.
 pub(crate) fn write_description(
-    arguments: &Send,
-    options: &SendOptions,
+    path: Option<&Path>,
+    key: Option<&SecretKey>,
     session: &Session,
     description: &Description,
 ) -> anyhow::Result<()> {
-    let Some(path) = &arguments.describe else { return Ok(()) };
+    let Some(path) = path else { return Ok(()) };
     let text = if is_sdp(path) { description.write()? } else { session.to_string() };
     std::fs::write(path, &text)
         .with_context(|| format!("the description cannot be written to {}", path.display()))?;
-    if let Some(key) = &options.key {
+    if let Some(key) = key {
         sign_description(path, text.as_bytes(), key)?;
     }
     Ok(())
 }
 
 /// Prints the line that names the session.
-pub(crate) fn name_session(arguments: &Send, description: &Description) -> anyhow::Result<()> {
+pub(crate) fn name_session(json: bool, description: &Description) -> anyhow::Result<()> {
     match description.url() {
-        Some(url) if !arguments.watching.json => print(&format!("{url}\n")),
+        Some(url) if !json => print(&format!("{url}\n")),
         _ => Ok(()),
     }
+}
+
+/// What `receive` was given to find its session by.
+pub(crate) struct Seek<'a> {
+    pub(crate) named: Option<&'a str>,
+    pub(crate) group: Option<SocketAddr>,
+    pub(crate) source: Option<IpAddr>,
+    /// Of a description.
+    pub(crate) file: Option<&'a Path>,
+    /// Whose signatures count.
+    pub(crate) keys: Vec<PublicKey>,
+    pub(crate) interface: Option<&'a str>,
+    pub(crate) start_within: Option<StdDuration>,
+    pub(crate) patience: StdDuration,
+    pub(crate) quiet: bool,
 }
 
 /// The session that `receive` was asked for.
@@ -104,20 +93,19 @@ impl Sought {
 
 /// What is known of the session that `receive` was asked for. One that is named by its name is looked for among those that
 /// are announced.
-pub(crate) fn sought(arguments: &Receive, stop: &AtomicBool) -> Result<Sought, Failure> {
-    let mut keys = trusted(&arguments.keys)?;
-    let named = arguments.named.as_deref();
-    let file = named.filter(|named| [".sdp", ".session"].iter().any(|end| named.ends_with(end)));
-    if let Some(path) = arguments.session.as_deref().or(file.map(Path::new)) {
+pub(crate) fn sought(seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failure> {
+    let (named, mut keys) = (seek.named, seek.keys.clone());
+    let file = named.filter(|named| is_description(named));
+    if let Some(path) = seek.file.or(file.map(Path::new)) {
         let (known, relays) = described(path, &keys)?;
         return Ok(Sought { relays, ..Sought::new(known, None, keys) });
     }
     if let Some(line) = named.filter(|named| named.starts_with(FLUTE_SCHEME)) {
         let session: FluteSession =
             line.parse().map_err(|error| Failure::Input(format!("error: {line}: {error}")))?;
-        return Ok(Sought::new(flute(session, &keys)?, None, keys));
+        return Ok(Sought::new(Known::Flute(session), None, keys));
     }
-    match (named, arguments.group) {
+    match (named, seek.group) {
         (Some(url), _) if is_url(url) => {
             let url: SessionUrl =
                 url.parse().map_err(|error| Failure::Input(format!("error: {url}: {error}")))?;
@@ -125,26 +113,27 @@ pub(crate) fn sought(arguments: &Receive, stop: &AtomicBool) -> Result<Sought, F
             let known = Known::Group(SocketAddr::new(url.group, url.port), url.source);
             Ok(Sought::new(known, url.salt, keys))
         }
-        (Some(name), _) => announced(name, keys, arguments, stop),
-        (None, Some(group)) => Ok(Sought::new(Known::Group(group, arguments.source), None, keys)),
+        (Some(name), _) => announced(name, seek, stop),
+        (None, Some(group)) => Ok(Sought::new(Known::Group(group, seek.source), None, keys)),
         (None, None) => Err(Failure::Input("error: name a session or a group".to_owned())),
     }
-}
-
-/// A session of another FLUTE sender, which nobody signs.
-fn flute(session: FluteSession, keys: &[PublicKey]) -> Result<Known, Failure> {
-    if keys.is_empty() {
-        return Ok(Known::Flute(session));
-    }
-    Err(Failure::Input(
-        "error: --key: a session of another FLUTE sender is not signed; remove it to receive all the same"
-            .to_owned(),
-    ))
 }
 
 /// Whether a word is the URL of a session.
 fn is_url(word: &str) -> bool {
     word.split_once("://").is_some()
+}
+
+/// Refuses the URL of a session with a key, for modes that have none.
+pub(crate) fn without_keys(word: &str) -> Result<(), Failure> {
+    let url: Option<SessionUrl> = word.parse().ok().filter(|_| is_url(word));
+    match url {
+        Some(url) if url.key.is_some() || url.salt.is_some() => Err(Failure::Input(format!(
+            "error: {word} names a key, and reliable sessions have none yet: nothing would be checked\n  = help: receive \
+             it without --reliable, or name the group alone"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Takes the key of a URL, if the operator has not said which keys count.
@@ -188,20 +177,14 @@ pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<(Known, Vec<S
 
 /// The session that is announced under a name. Its place counts, and its salt; the rest is learnt from its packets, whose
 /// table one of the keys must have signed too. So a restarted sender is followed.
-fn announced(
-    name: &str,
-    keys: Vec<PublicKey>,
-    arguments: &Receive,
-    stop: &AtomicBool,
-) -> Result<Sought, Failure> {
-    let given = arguments.start_within.map(|given| StdDuration::from_nanos(given.as_ns()));
-    let patience = StdDuration::from_nanos(arguments.patience.as_ns());
-    let within = given.unwrap_or(patience.max(ANNOUNCED_WITHIN));
-    if !arguments.quiet {
+fn announced(name: &str, seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failure> {
+    let keys = seek.keys.clone();
+    let within = seek.start_within.unwrap_or(seek.patience.max(ANNOUNCED_WITHIN));
+    if !seek.quiet {
         complain(&format!("note: waiting for the announcement of `{name}`"));
     }
-    let entry = find(name, &keys, arguments.interface.as_deref(), within, stop)?;
-    if !arguments.quiet {
+    let entry = find(name, &keys, seek.interface, within, stop)?;
+    if !seek.quiet {
         complain(&format!("note: `{name}` is announced, {}", signed_by(&entry.owner, &keys)));
     }
     let unusable = |error: String| Failure::Other(anyhow::anyhow!("`{name}` cannot be received: {error}"));

@@ -8,6 +8,7 @@ use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 
 use crate::commands::Failure;
+use crate::output::complain;
 use crate::transfer_arguments::Layering;
 use crate::view::rounded;
 
@@ -32,6 +33,13 @@ pub(crate) fn table(given: &Layering, protocol: &mut Protocol, packet: Size) -> 
         // One rate that is given moves the other if it must.
         let from = given.from.unwrap_or_else(|| smaller(FROM, given.to));
         let to = given.to.unwrap_or(if from > TO { from } else { TO });
+        let idle = given.from.is_some() && !uses_lowest(protocol, (from, to), packet);
+        if idle {
+            let name = protocol.name();
+            complain(&format!(
+                "warning: --from has no effect: {name} has one rate for all receivers, at most --to"
+            ));
+        }
         protocol.span(from, to, packet)
     };
     table.map_err(|error| Failure::Input(format!("error: {error}")))
@@ -43,6 +51,15 @@ pub(crate) fn table(given: &Layering, protocol: &mut Protocol, packet: Size) -> 
 /// What is wrong with the rates.
 pub(crate) fn stream_table(given: &Layering, inputs: usize) -> Result<LayerTable, Failure> {
     let count = u16::try_from(inputs).unwrap_or(u16::MAX);
+    if count == 1 {
+        let (one, why) = ("a stream of one input", "it has one layer");
+        if given.factor.is_some() {
+            return Err(unused("--factor", one, why, "leave it out"));
+        }
+        if given.from.is_some() && given.to.is_some() {
+            return Err(unused("--from", one, why, "give its rate by --to alone"));
+        }
+    }
     let base = given.base.or(given.from).unwrap_or_else(|| smaller(FROM, given.to));
     let table = match (given.rates.is_empty(), given.to) {
         (false, _) => Scheme::Explicit { rates: given.rates.clone() }.table(),
@@ -56,6 +73,17 @@ pub(crate) fn stream_table(given: &Layering, inputs: usize) -> Result<LayerTable
         }
     };
     table.map_err(|error| Failure::Input(format!("error: {error}")))
+}
+
+/// Whether a protocol makes something of the lowest rate.
+fn uses_lowest(protocol: &Protocol, (from, to): (Rate, Rate), packet: Size) -> bool {
+    let (mut with, mut without) = (protocol.clone(), protocol.clone());
+    from >= to || with.span(from, to, packet) != without.span(to, to, packet) || with != without
+}
+
+/// The error of a flag that would change nothing.
+fn unused(flag: &str, with: &str, why: &str, instead: &str) -> Failure {
+    Failure::Input(format!("error: {flag} cannot be used with {with}: {why}\n  = help: {instead}"))
 }
 
 fn smaller(rate: Rate, than: Option<Rate>) -> Rate {
@@ -111,6 +139,11 @@ mod tests {
         assert_eq!(ends(&given, "webrc"), (1, 1e6, 1e6));
         assert_eq!(ends(&given, "flid-dl"), (19, 256.0, 1e6));
         assert_eq!(ends(&given, "tfmcc"), (1, 1e6, 1e6));
+        let lowest = |name: &str| {
+            let protocol = deployed(name).expect("a protocol");
+            uses_lowest(&protocol, (Rate::from_kbps(256.0), Rate::from_mbps(1000.0)), Size::from_bytes(1000))
+        };
+        assert!(lowest("tide") && lowest("webrc") && lowest("flid-dl") && !lowest("tfmcc"));
         let mut webrc = deployed("webrc").expect("a protocol");
         table(&given, &mut webrc, Size::from_bytes(1000)).expect("layers");
         assert_eq!(webrc.get("base_rate").as_deref(), Some("32"));
@@ -129,7 +162,11 @@ mod tests {
             ..Layering::default()
         };
         assert_eq!(of(&both, 3), (3, 200.0, 1800.0));
-        assert_eq!(of(&both, 1), (1, 1800.0, 1800.0));
+        assert!(stream_table(&both, 1).is_err(), "one layer has one rate");
+        let to = Layering { from: None, ..both };
+        assert_eq!(of(&to, 1), (1, 1800.0, 1800.0));
+        let factor = Layering { factor: Some(3.0), ..Layering::default() };
+        assert!(stream_table(&factor, 1).is_err(), "one layer has no ratio");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use layercast_protocols::registry::{self, Protocol};
 use crate::arguments::List;
 use crate::choice;
 use crate::commands::{Failure, read};
+use crate::modes;
 use crate::output::print;
 
 /// The name under which all tables of a scenario file are listed.
@@ -25,6 +26,9 @@ const MEASURES: &str = "measures";
 
 /// The name under which lints are listed.
 const LINTS: &str = "lints";
+
+/// The name under which the flags of each mode are listed.
+const MODES: &str = "modes";
 
 pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
     let text = match &arguments.name {
@@ -77,7 +81,7 @@ fn names(arguments: &List) -> String {
         };
         let _ = writeln!(text, "\nTables of scenario files (all at once: {KEYS})\n{indent}{}", names(ALL));
         let _ = writeln!(text, "\nTables of suites (and {MEASURES})\n{indent}{}", names(SUITE_TABLES));
-        let _ = writeln!(text, "\nWarnings about scenarios: {LINTS}");
+        let _ = writeln!(text, "\nWarnings about scenarios: {LINTS}\nFlags by mode of commands: {MODES}");
     }
     text
 }
@@ -136,12 +140,18 @@ fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
                 ),
             };
         }
+    } else if name == MODES {
+        text = modes::text();
     } else if name == KEYS {
         ALL.iter().for_each(|spec| table(&mut text, spec, plain));
     } else if let Some(spec) = ALL.iter().chain(SUITE_TABLES).find(|spec| spec.name == name) {
         table(&mut text, spec, plain);
     } else {
         return Err(unknown(name));
+    }
+    // Of what has no profiles, none can be shown.
+    if Protocol::named(name).is_none() && options::named(name).is_none() {
+        of_profile(name, Vec::new(), profile)?;
     }
     Ok(text)
 }
@@ -153,7 +163,7 @@ fn unknown(name: &str) -> Failure {
         .map_or(String::new(), |nearest| format!("\n  = help: did you mean `{nearest}`?"));
     Failure::Input(format!(
         "error: there is no protocol, queue, traffic or table `{name}`\n  = allowed: the protocols {}; the queues {}; \
-         the traffic {}; the tables {}; {KEYS}; {LINTS}; {MEASURES}{help}",
+         the traffic {}; the tables {}; {KEYS}; {LINTS}; {MEASURES}; {MODES}{help}",
         protocols.join(", "),
         QUEUES.join(", "),
         TRAFFIC.join(", "),

@@ -11,6 +11,11 @@ mod choice;
 mod cluster;
 mod commands;
 mod compare;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod configured;
+#[cfg(not(all(feature = "transport", target_os = "linux")))]
+#[path = "no_configured.rs"]
+mod configured;
 mod design;
 mod design_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -51,6 +56,7 @@ mod log;
 mod measures;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod metrics;
+mod modes;
 mod observe;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod on_complete;
@@ -69,8 +75,6 @@ mod relay_arguments;
 mod relay_status;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod relay_tree;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod relaying;
 mod relaying_arguments;
 mod run;
 mod scoreboard;
@@ -86,9 +90,6 @@ mod sweep;
 mod tolerance;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transfer;
-#[cfg(not(all(feature = "transport", target_os = "linux")))]
-#[path = "no_transfer.rs"]
-mod transfer;
 mod transfer_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod transport_failure;
@@ -102,16 +103,30 @@ mod why;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use arguments::{Arguments, Command};
+use arguments::Command;
 use commands::Failure;
+use modes::Given;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let parsed = modes::parse(std::env::args_os());
     log::start();
+    match parsed.and_then(|(arguments, given)| run(&arguments.command, &given)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Input(message)) => {
+            output::complain(&message);
+            ExitCode::from(2)
+        }
+        Err(Failure::Status(status)) => ExitCode::from(status),
+        Err(Failure::Other(error)) => {
+            output::complain(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
 
-    let done = match &arguments.command {
+/// Runs a command, of whose modes the flags were checked.
+fn run(command: &Command, given: &Given) -> Result<(), Failure> {
+    match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
@@ -127,16 +142,8 @@ fn main() -> ExitCode {
         Command::Explore(arguments) => explore::explore(arguments),
         #[cfg(all(feature = "emulator", target_os = "linux"))]
         Command::Endpoint(arguments) => endpoint::endpoint(arguments),
-        #[cfg(all(feature = "transport", target_os = "linux"))]
-        Command::Send(send) if send.stream.stream => stream::send(send),
-        #[cfg(all(feature = "transport", target_os = "linux"))]
-        Command::Receive(receive) if receive.stream.stream => stream::receive(receive),
-        #[cfg(all(feature = "transport", target_os = "linux"))]
-        Command::Send(send) if send.serving.reliable => active::send(send),
-        #[cfg(all(feature = "transport", target_os = "linux"))]
-        Command::Receive(receive) if receive.relays.reliable => active::receive(receive),
-        Command::Send(send) => transfer::send(send),
-        Command::Receive(receive) => transfer::receive(receive),
+        Command::Send(arguments) => configured::send(arguments, given),
+        Command::Receive(arguments) => configured::receive(arguments, given),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Key(arguments) => key::key(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -144,23 +151,12 @@ fn main() -> ExitCode {
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Doctor(arguments) => doctor::doctor(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
-        Command::Relay(arguments) if arguments.protocol.is_some() => active::relay(arguments),
-        #[cfg(all(feature = "transport", target_os = "linux"))]
-        Command::Relay(arguments) => relay::relay(arguments),
+        Command::Relay(arguments) => match &arguments.command {
+            Some(relay_arguments::RelayCommand::Status(status)) => relay_tree::show(status),
+            None => configured::relay(arguments, given),
+        },
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),
         Command::Reference(arguments) => reference::reference(arguments),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(Failure::Input(message)) => {
-            output::complain(&message);
-            ExitCode::from(2)
-        }
-        Err(Failure::Status(status)) => ExitCode::from(status),
-        Err(Failure::Other(error)) => {
-            output::complain(&format!("error: {error:#}"));
-            ExitCode::FAILURE
-        }
     }
 }

@@ -4,13 +4,7 @@ use layercast_core::units::Duration;
 use layercast_laboratory::run::{Outcome, RunRequest};
 use layercast_laboratory::scenario::Scenario as Plan;
 
-use crate::arguments::Run;
 use crate::commands::Failure;
-
-/// Says what is missing.
-pub(crate) fn check(arguments: &Run, plan: &Plan) -> Result<(), Failure> {
-    refuse(plan, arguments.lateness)
-}
 
 /// Says what is missing.
 pub(crate) fn refuse(_plan: &Plan, _limit: Duration) -> Result<(), Failure> {
@@ -20,7 +14,7 @@ pub(crate) fn refuse(_plan: &Plan, _limit: Duration) -> Result<(), Failure> {
     ))
 }
 
-/// Not reached: [`check`] refuses before.
+/// Not reached: [`refuse`] refuses before.
 pub(crate) fn run(
     plan: &Plan,
     _request: &RunRequest,

@@ -28,7 +28,7 @@ pub(crate) struct ManualPages {
 
 #[derive(Debug, Args)]
 pub(crate) struct Reference {
-    /// Write commands.md, keys.md, lints.md, options.md, protocols.md, scenarios.md and suites.md to this directory
+    /// Write commands.md, keys.md, lints.md, modes.md, options.md, protocols.md, scenarios.md and suites.md to this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
 }

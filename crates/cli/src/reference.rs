@@ -15,6 +15,7 @@ use layercast_protocols::registry::{self, Protocol};
 
 use crate::arguments::Arguments;
 use crate::commands::{Failure, prepare, read};
+use crate::modes;
 use crate::package_arguments::Reference;
 
 pub(crate) fn reference(arguments: &Reference) -> Result<(), Failure> {
@@ -28,11 +29,12 @@ pub(crate) fn reference(arguments: &Reference) -> Result<(), Failure> {
 }
 
 /// Each page: its file, its title, its text.
-fn pages() -> [(&'static str, &'static str, String); 7] {
+fn pages() -> [(&'static str, &'static str, String); 8] {
     [
         ("commands.md", "Commands", commands()),
         ("keys.md", "Keys of scenario files", format!("\n{}", markdown())),
         ("lints.md", "Warnings about scenarios", format!("\n{}", lint::markdown())),
+        ("modes.md", "Flags by mode of commands", format!("\n```text\n{}```\n", modes::text())),
         ("options.md", "Options of queues, TCPs and traffic", options()),
         ("protocols.md", "Options and gauges of protocols", protocols()),
         ("scenarios.md", "Built-in scenarios", scenarios()),

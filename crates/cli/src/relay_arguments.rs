@@ -33,11 +33,11 @@ pub(crate) struct Relay {
 
     /// Take part in the session with a router of this protocol, amca or nca, and forward `layercast send --reliable`; with
     /// one SESSION, at least one --parent and at most 64 children
-    #[arg(long, value_name = "NAME", requires = "parents", conflicts_with_all = ["allow", "interface", "local", "max_rate"])]
+    #[arg(long, value_name = "NAME")]
     pub(crate) protocol: Option<String>,
 
     /// The interface to join on, by name or address [default: that of the route to each group]
-    #[arg(long, value_name = "NAME", conflicts_with = "parents")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
 
     /// Send the sessions that are named on by multicast on the link of this interface, by name or address, to hosts that join

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 use layercast_core::units::Duration;
 
 use crate::amt_arguments::{Amt, amt};
@@ -25,7 +25,6 @@ pub(crate) enum Feedback {
 
 /// The relays of a receiver.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("tunnel").args(["relays", "amt"]))]
 pub(crate) struct Relays {
     /// Where no multicast comes, take packets from this relay; of several the next when one is gone
     #[arg(long = "relay", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
@@ -37,11 +36,11 @@ pub(crate) struct Relays {
     pub(crate) amt: Option<Amt>,
 
     /// Do not try multicast
-    #[arg(long, requires = "tunnel")]
+    #[arg(long)]
     pub(crate) relay_only: bool,
 
     /// Receive a session of `layercast send --reliable`: files in order, which receivers and the sender repair
-    #[arg(long, requires = "relays")]
+    #[arg(long)]
     pub(crate) reliable: bool,
 
     /// Do not use the relays that an announcement or a description (`send --relays`) names
@@ -49,7 +48,7 @@ pub(crate) struct Relays {
     pub(crate) no_relays: bool,
 
     /// By which path messages to the sender go while packets come through a relay
-    #[arg(long, value_name = "PATH", value_enum, default_value_t, requires = "relays")]
+    #[arg(long, value_name = "PATH", value_enum, default_value_t)]
     pub(crate) feedback: Feedback,
 }
 
@@ -62,15 +61,15 @@ pub(crate) struct Serving {
 
     /// Send the files in order to those that are served, over relays that take part (`layercast relay --protocol`), and
     /// end when all have them
-    #[arg(long, requires = "serve")]
+    #[arg(long)]
     pub(crate) reliable: bool,
 
     /// With --reliable: wait so long for other receivers after the first relay or receiver has come
-    #[arg(long, value_name = "TIME", default_value = "2 s", requires = "reliable")]
+    #[arg(long, value_name = "TIME", default_value = "2 s")]
     pub(crate) gather: Duration,
 
     /// Send to nobody but those that are served
-    #[arg(long, requires = "serve")]
+    #[arg(long)]
     pub(crate) serve_only: bool,
 
     /// Name these relays in announcements and in descriptions (.sdp), for receivers without multicast; up to eight
@@ -78,7 +77,7 @@ pub(crate) struct Serving {
     pub(crate) relays: Vec<Hosts>,
 
     /// Serve at most N of them
-    #[arg(long, value_name = "N", default_value_t = 1000, requires = "serve")]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_children: usize,
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let (plan, text) = read(&arguments.scenario.name, &overrides, &probes)?;
     let observation = observe::observation(arguments, &plan).map_err(Failure::Input)?;
     if arguments.world == World::Emulated {
-        emulated::check(arguments, &plan)?;
+        emulated::refuse(&plan, arguments.lateness)?;
     }
     let found = lint::before(&plan, &text);
     let found = if arguments.world == World::Emulated { lint::emulated(found) } else { found };

@@ -1,67 +1,49 @@
 //! `layercast send --stream` and `layercast receive --stream`: live data over multicast.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration as StdDuration;
 
 use layercast_delivery::session::Session;
-use layercast_delivery::stream::{StreamPlan, Units};
+use layercast_transport::receive::ReceiveEvent;
 use layercast_transport::receive::stream::{
     self as receiving, StreamEnded, StreamOutput, StreamOutputs, StreamReceiveEvent, StreamReceiveProgress,
 };
-use layercast_transport::receive::{ReceiveEvent, ReceiveOptions};
 use layercast_transport::send::SendEvent;
 use layercast_transport::send::stream::{
-    self as sending, StreamInput, StreamSendEvent, StreamSendOptions, StreamSendProgress, StreamStopped,
+    self as sending, StreamSendEvent, StreamSendOptions, StreamSendProgress, StreamStopped,
 };
 
 use crate::commands::Failure;
+use crate::configured::{StreamReceive, StreamSend};
 use crate::finding;
 use crate::output::{complain, print};
-use crate::stream_arguments::UnitSize;
-use crate::transfer::{line, note, receive_options, send_options, status, stop_flag};
-use crate::transfer_arguments::{Receive, Send};
+use crate::transfer::{line, note, status, stop_flag};
 use crate::transport_failure::failure;
 use crate::view::{self, rounded};
 use crate::watch::Watch;
 
-pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
-    let units = match arguments.stream.units {
-        UnitSize::Fixed(size) => Units::Fixed(size.as_bytes()),
-        UnitSize::Length => Units::Length,
-    };
-    let options = StreamSendOptions {
-        send: send_options(arguments)?,
-        plan: StreamPlan { deadline: arguments.stream.deadline, units },
-        share: arguments.stream.repair,
-    };
-    let input = |path: &PathBuf| match path.as_os_str() == "-" {
-        true => StreamInput::Standard,
-        false => StreamInput::Path(path.clone()),
-    };
-    let inputs: Vec<StreamInput> = arguments.paths.iter().map(input).collect();
-    if inputs.iter().filter(|input| **input == StreamInput::Standard).count() > 1 {
-        return Err(Failure::Input(
-            "error: standard input can be one input only: name pipes for others".to_owned(),
-        ));
-    }
+/// Sends live data until its inputs end.
+pub(crate) fn send(stream: &StreamSend) -> Result<(), Failure> {
+    let StreamSend { inputs, options, describe, json, quiet } = stream;
+    let quiet = *quiet;
     let stop = stop_flag()?;
-    let bar = line(arguments.quiet, None);
+    let bar = line(quiet, None);
     let mut described = Ok(());
-    let mut watch = Watch::begin("source", &arguments.watching, None)?;
-    let outcome = sending::send(&inputs, &options, &stop, &mut |event| {
+    let mut watch = Watch::begin("source", *json, None, None)?;
+    let outcome = sending::send(inputs, options, &stop, &mut |event| {
         match event {
             StreamSendEvent::Host(SendEvent::Ready(session, _, description)) => {
-                described = finding::write_description(arguments, &options.send, session, description)
-                    .and_then(|()| announce(arguments, &options, session))
-                    .and_then(|()| finding::name_session(arguments, description));
+                described = finding::write_description(describe.as_deref(), None, session, description)
+                    .and_then(|()| if *json { Ok(()) } else { announce(options, session) })
+                    .and_then(|()| finding::name_session(*json, description));
             }
             StreamSendEvent::Host(SendEvent::Notice(notice)) => note(&bar, notice),
             StreamSendEvent::Host(_) => {}
             StreamSendEvent::Progress(progress) => {
                 let text = sent(progress);
                 bar.set_message(text.clone());
-                watch.log(&bar, arguments.quiet, || text);
+                watch.log(&bar, quiet, || text);
             }
         }
         watch.send_stream(event);
@@ -81,10 +63,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
 }
 
 /// Prints what is sent.
-fn announce(arguments: &Send, options: &StreamSendOptions, session: &Session) -> anyhow::Result<()> {
-    if arguments.watching.json {
-        return Ok(());
-    }
+fn announce(options: &StreamSendOptions, session: &Session) -> anyhow::Result<()> {
     let count = session.layers.count();
     print(&format!(
         "Sending a stream of {count} {} of up to {} to {}, to be delivered within {}\n",
@@ -120,32 +99,27 @@ fn sent_layers(progress: &StreamSendProgress) -> String {
     text
 }
 
-pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
-    let outputs = outputs(arguments);
+/// Receives live data until its end.
+pub(crate) fn receive(stream: &StreamReceive, stop: &AtomicBool) -> Result<(), Failure> {
+    let StreamReceive { options, outputs, json, quiet } = stream;
+    let quiet = *quiet;
     let takes_stdout =
-        matches!(&outputs, StreamOutputs::Each(outputs) if outputs.contains(&StreamOutput::Standard));
-    if takes_stdout && arguments.watching.json {
-        return Err(Failure::Input(
-            "error: --json and --output - both need standard output: name a file or a pipe".to_owned(),
-        ));
-    }
-    let stop = stop_flag()?;
-    let options: ReceiveOptions = receive_options(arguments, &stop)?;
-    let bar = line(arguments.quiet, None);
+        matches!(outputs, StreamOutputs::Each(outputs) if outputs.contains(&StreamOutput::Standard));
+    let bar = line(quiet, None);
     bar.set_message("waiting for the session");
-    let mut watch = Watch::begin("receiver", &arguments.watching, None)?;
-    let outcome = receiving::receive(&options, &outputs, &stop, &mut |event| {
+    let mut watch = Watch::begin("receiver", *json, None, None)?;
+    let outcome = receiving::receive(options, outputs, stop, &mut |event| {
         watch.receive_stream(event);
         match event {
             StreamReceiveEvent::Host(ReceiveEvent::Session(session)) => {
-                watch.log_session(&bar, arguments.quiet, session);
+                watch.log_session(&bar, quiet, session);
             }
             StreamReceiveEvent::Host(ReceiveEvent::Notice(notice)) => note(&bar, notice),
             StreamReceiveEvent::Host(_) | StreamReceiveEvent::Gap(..) => {}
             StreamReceiveEvent::Progress(progress) => {
                 let text = received(progress);
                 bar.set_message(text.clone());
-                watch.log(&bar, arguments.quiet, || text);
+                watch.log(&bar, quiet, || text);
             }
         }
     });
@@ -165,18 +139,6 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         print(&text)?;
     }
     Ok(())
-}
-
-/// Where the layers go.
-fn outputs(arguments: &Receive) -> StreamOutputs {
-    let output = |path: &PathBuf| match path.as_os_str() == "-" {
-        true => StreamOutput::Standard,
-        false => StreamOutput::Path(path.clone()),
-    };
-    match &arguments.into {
-        Some(folder) => StreamOutputs::Folder(folder.clone()),
-        None => StreamOutputs::Each(arguments.stream.outputs.iter().map(output).collect()),
-    }
 }
 
 fn received(progress: &StreamReceiveProgress) -> String {

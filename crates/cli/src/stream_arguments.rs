@@ -23,31 +23,31 @@ pub(crate) enum UnitSize {
 pub(crate) struct StreamSend {
     /// Send live data, each PATH in a layer of its own from the base up: files, named pipes, or - for standard input
     /// (docs/streams.md)
-    #[arg(long, conflicts_with_all = ["layers", "rounds", "until_complete", "follow", "no_packages", "state", "key", "metrics"])]
+    #[arg(long)]
     pub(crate) stream: bool,
 
     /// Deliver a unit of live data within this time, or not at all
-    #[arg(long, value_name = "TIME", default_value = "500 ms", requires = "stream")]
+    #[arg(long, value_name = "TIME", default_value = "500 ms")]
     pub(crate) deadline: Duration,
 
     /// What is delivered whole or not at all: units of this size, or `length` if each is preceded by its length in 32 bits
-    #[arg(long, value_name = "SIZE", default_value = "1316 bytes", value_parser = units, requires = "stream")]
+    #[arg(long, value_name = "SIZE", default_value = "1316 bytes", value_parser = units)]
     pub(crate) units: UnitSize,
 
     /// Repair symbols of live data for each packet of it, for losses; 0 for none
-    #[arg(long, value_name = "SHARE", default_value_t = 0.15, value_parser = share, requires = "stream")]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.15, value_parser = share)]
     pub(crate) repair: f64,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StreamReceive {
     /// Receive live data, each layer to an output of its own (docs/streams.md)
-    #[arg(long, conflicts_with_all = ["mirror", "keep_going", "on_complete", "keys", "trace", "metrics"])]
+    #[arg(long)]
     pub(crate) stream: bool,
 
     /// The output of a layer, from the base up, in place of --into: a file, a named pipe, or - for standard output; repeated
     /// for each layer, and layers without one are dropped
-    #[arg(long = "output", value_name = "PATH", requires = "stream", conflicts_with = "into")]
+    #[arg(long = "output", value_name = "PATH")]
     pub(crate) outputs: Vec<PathBuf>,
 }
 

@@ -1,7 +1,6 @@
 //! `layercast send` and `layercast receive`: files over multicast.
 
 use std::io::IsTerminal;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as StdDuration, Instant};
@@ -9,36 +8,23 @@ use std::time::{Duration as StdDuration, Instant};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::units::{Duration, Size};
-use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
-use layercast_delivery::security::key_file::KeyFile;
-use layercast_delivery::security::keys::GroupKey;
+use layercast_delivery::reception::ReceptionEvent;
 use layercast_delivery::security::protection::Rejection;
-use layercast_delivery::session::{PACKET_BYTES, Session};
-use layercast_protocols::registry;
-use layercast_transport::host::Interface;
+use layercast_delivery::session::Session;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
-use layercast_transport::send::{
-    self, Ends, PART_SYMBOLS, SendEvent, SendOptions, SendProgress, Sent, Stopped, TAGGED,
-};
-use layercast_transport::{Error, Notice, set_options};
+use layercast_transport::send::{self, Ends, SendEvent, SendProgress, Sent, Stopped};
+use layercast_transport::{Error, Notice};
 
 use crate::commands::Failure;
-use crate::finding::{self, Sought};
+use crate::configured::{FilesReceive, FilesSend};
+use crate::finding;
 use crate::layering;
 use crate::on_complete::OnComplete;
 use crate::output::{complain, print};
 use crate::reception;
-use crate::relaying;
-use crate::relaying_arguments::addresses;
-use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
 use crate::watch::Watch;
-
-fn duration(duration: Duration) -> StdDuration {
-    StdDuration::from_nanos(duration.as_ns())
-}
 
 /// A flag that SIGINT and SIGTERM set. A second signal ends the process at once.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
@@ -96,96 +82,33 @@ impl Hashing {
     }
 }
 
-/// The group key in a file.
-fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
-    path.map(|path| crate::key::read_as(path, KeyFile::into_group)).transpose()
-}
-
 /// The exit status of a transfer.
 pub(crate) fn status<T>(outcome: &Result<T, Error>) -> u8 {
     outcome.as_ref().map_or_else(|error| if is_input(error) { 2 } else { 1 }, |_| 0)
 }
 
-/// The size of packets, that of the interface's MTU if so asked.
-fn packet_size(arguments: &Send) -> Result<Size, Failure> {
-    match arguments.packet {
-        PacketSize::Fixed(size) => Ok(size),
-        PacketSize::Mtu => {
-            let interface =
-                Interface::find(arguments.interface.as_deref(), arguments.group).map_err(failure)?;
-            let mtu = interface.mtu(arguments.group).map(|mtu| mtu.min(*PACKET_BYTES.end()));
-            mtu.map(Size::from_bytes).ok_or_else(|| {
-                let name = &interface.name;
-                Failure::Input(format!(
-                    "error: the system does not say the MTU of {name}: name a size with --packet"
-                ))
-            })
-        }
-    }
-}
-
-/// The options of a transmission.
-pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
-    let default = if arguments.stream.stream { "elm" } else { "tide" };
-    let control = arguments.control.as_deref().unwrap_or(default);
-    let mut protocol = receive::deployed(control).ok_or_else(|| {
-        let known = registry::NAMES.join(", ");
-        Failure::Input(format!("error: there is no protocol `{control}`; there are {known}"))
-    })?;
-    let packet = packet_size(arguments)?;
-    let layers = match arguments.stream.stream {
-        true => layering::stream_table(&arguments.layering, arguments.paths.len())?,
-        false => layering::table(&arguments.layering, &mut protocol, packet)?,
-    };
-    set_options(&mut protocol, &arguments.options).map_err(failure)?;
-    let ends = Ends {
-        after: arguments.after.map(duration),
-        rounds: arguments.rounds,
-        completions: arguments.until_complete,
-    };
-    Ok(SendOptions {
-        group: arguments.group,
-        interface: arguments.interface.clone(),
-        feedback_port: arguments.feedback_port,
-        protocol,
-        layers,
-        packet,
-        ttl: arguments.ttl,
-        ends,
-        group_key: group_key(arguments.group_key.as_deref())?,
-        reports: !arguments.no_reports,
-        on_demand: !arguments.all_layers,
-        encrypts: arguments.encrypt,
-        follow: arguments.follow,
-        packs: !arguments.no_packages,
-        longest_part: PART_SYMBOLS,
-        tagged: TAGGED,
-        state: arguments.state.clone(),
-        serve: relaying::serving(&arguments.serving, arguments.group),
-        relays: addresses(&arguments.serving.relays),
-        seed: None,
-        name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
-        is_announced: finding::is_announced(arguments),
-        key: finding::secret(arguments)?,
-    })
-}
-
-pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
-    let options = send_options(arguments)?;
-    let ends = options.ends;
+/// Sends files until one of the ends.
+pub(crate) fn send(files: &FilesSend) -> Result<(), Failure> {
+    let FilesSend { paths, options, describe, json, metrics, quiet } = files;
+    let (ends, quiet) = (options.ends, *quiet);
     let stop = stop_flag()?;
-    let bar = line(arguments.quiet, None);
+    let bar = line(quiet, None);
     let mut described = Ok(());
     let mut hashing = Hashing::new();
-    let mut watch = Watch::begin("source", &arguments.watching, None)?;
+    let mut watch = Watch::begin("source", *json, *metrics, None)?;
     let mut receivers = None;
-    let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| {
+    let outcome = send::send(paths, options, &stop, &mut |event| {
         match event {
-            SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
+            SendEvent::Hashing { done, of } => hashing.show(&bar, quiet, *done, *of),
             SendEvent::Ready(session, objects, description) => {
-                described = finding::write_description(arguments, &options, session, description)
-                    .and_then(|()| announce(arguments, &options, session, *objects))
-                    .and_then(|()| finding::name_session(arguments, description));
+                described = finding::write_description(
+                    describe.as_deref(),
+                    options.key.as_ref(),
+                    session,
+                    description,
+                )
+                .and_then(|()| if *json { Ok(()) } else { announce(files, session, *objects) })
+                .and_then(|()| finding::name_session(*json, description));
             }
             SendEvent::Progress(progress) => {
                 let receivers =
@@ -193,7 +116,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
                 let mut text = sending(progress, &ends);
                 text.extend(receivers.map(|line| format!("\n{line}")));
                 bar.set_message(text.clone());
-                watch.log(&bar, arguments.quiet, || text);
+                watch.log(&bar, quiet, || text);
             }
             SendEvent::Reception(reception) => receivers = Some((*reception).clone()),
             SendEvent::Notice(notice) => note(&bar, notice),
@@ -214,22 +137,14 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
 }
 
 /// Prints what is sent.
-fn announce(
-    arguments: &Send,
-    options: &SendOptions,
-    session: &Session,
-    objects: usize,
-) -> anyhow::Result<()> {
-    let needs = options.protocol.requirements();
-    if arguments.watching.json {
-        return Ok(());
-    }
+fn announce(files: &FilesSend, session: &Session, objects: usize) -> anyhow::Result<()> {
+    let needs = files.options.protocol.requirements();
     let limit = match needs.most_receivers() {
         Some(1) => format!(", to one receiver: {} serves no more", session.protocol),
         Some(most) => format!(", to at most {most} receivers"),
         None => String::new(),
     };
-    let what = match arguments.paths.as_slice() {
+    let what = match files.paths.as_slice() {
         [one] if objects == 1 => one.display().to_string(),
         [one] => format!("{objects} files in {}", one.display()),
         several => format!("{objects} files in {} paths", several.len()),
@@ -238,7 +153,7 @@ fn announce(
         "Sending {what} to {} by {}{limit}, {}\n",
         session.group,
         layering::summary(session, needs),
-        until(&options.ends),
+        until(&files.options.ends),
     ))
 }
 
@@ -306,54 +221,29 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
     )
 }
 
-/// The options of a reception. A session that is announced is looked for.
-pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<ReceiveOptions, Failure> {
-    let group_key = group_key(arguments.group_key.as_deref())?;
-    let Sought { known, salt, keys, relays } = finding::sought(arguments, stop)?;
-    Ok(ReceiveOptions {
-        known,
-        interface: arguments.interface.clone(),
-        into: arguments.into.clone().unwrap_or_default(),
-        settings: ReceptionSettings {
-            replace: arguments.replace || arguments.mirror,
-            mirror: arguments.mirror,
-        },
-        keep_going: arguments.mirror || arguments.keep_going,
-        start_within: duration(arguments.start_within.unwrap_or(arguments.patience)),
-        patience: duration(arguments.patience),
-        within: arguments.within.map(duration),
-        protocol_options: arguments.options.clone(),
-        group_key,
-        salt,
-        keys,
-        silent: arguments.silent,
-        relays: relaying::relays(&arguments.relays, &relays),
-        seed: None,
-    })
-}
-
-pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
-    let stop = stop_flag()?;
-    let options = receive_options(arguments, &stop)?;
-    let bar = line(arguments.quiet, Some(1));
+/// Receives files until all are here.
+pub(crate) fn receive(files: &FilesReceive, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
+    let FilesReceive { options, on_complete, trace, json, metrics, quiet } = files;
+    let quiet = *quiet;
+    let bar = line(quiet, Some(1));
     bar.set_message("waiting for the session");
-    let command = arguments.on_complete.as_deref();
-    let command = command.map(|command| OnComplete::start(command, &options.into, &stop)).transpose()?;
-    let mut watch = Watch::begin("receiver", &arguments.watching, arguments.trace.as_ref())?;
+    let command = on_complete.as_deref();
+    let command = command.map(|command| OnComplete::start(command, &options.into, stop)).transpose()?;
+    let mut watch = Watch::begin("receiver", *json, *metrics, trace.as_ref())?;
     let mut view = View::default();
-    let outcome = receive::receive(&options, &stop, &mut |event| {
+    let outcome = receive::receive(options, stop, &mut |event| {
         watch.receive(event);
         match event {
             ReceiveEvent::Session(session) => {
                 view.session(session);
-                watch.log_session(&bar, arguments.quiet, session);
+                watch.log_session(&bar, quiet, session);
                 bar.set_message("waiting for the first packets");
             }
             ReceiveEvent::Progress(progress) => {
                 bar.set_length(progress.objects.needed.max(1));
                 bar.set_position(progress.objects.held);
                 bar.set_message(view.lines(progress));
-                watch.log(&bar, arguments.quiet, || receiving(progress));
+                watch.log(&bar, quiet, || receiving(progress));
             }
             ReceiveEvent::Trace(at, note, estimates) => view.decided(*at, note, estimates),
             ReceiveEvent::Object(event) => {
@@ -378,7 +268,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
         outcome => Some(outcome.map_err(failure)?),
     };
     if let Some(progress) = outcome.filter(|_| !watch.is_json()) {
-        print(&received(&progress, &options))?;
+        print(&received(&progress, options))?;
     }
     match failed {
         0 => Ok(()),

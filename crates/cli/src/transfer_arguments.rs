@@ -1,6 +1,8 @@
 //! Arguments of `layercast send` and `layercast receive`.
 
 use std::net::{IpAddr, SocketAddr};
+#[cfg(all(feature = "transport", target_os = "linux"))]
+use std::path::Path;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
@@ -84,11 +86,11 @@ pub(crate) struct Send {
     pub(crate) group_key: Option<PathBuf>,
 
     /// Encrypt packets too, by the group key; receivers need the session's URL, its SDP file or its announcement
-    #[arg(long, requires = "group_key")]
+    #[arg(long)]
     pub(crate) encrypt: bool,
 
     /// Send changes too: files that are new, have another content or are gone, looked for every 2 s
-    #[arg(long, conflicts_with = "until_complete")]
+    #[arg(long)]
     pub(crate) follow: bool,
 
     /// Send each small file as an object of its own, as other FLUTE receivers need it: 16 or more files of up to 64 KiB are
@@ -96,7 +98,7 @@ pub(crate) struct Send {
     #[arg(long)]
     pub(crate) no_packages: bool,
 
-    /// Keep in this file how far sending is: a sender that is started again with it goes on from there
+    /// Save progress to FILE so that a restarted sender can resume
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
 
@@ -111,7 +113,7 @@ pub(crate) struct Send {
 
     /// Announce the session even if its group is of global scope, so that `layercast sessions` lists it and `layercast
     /// receive NAME` finds it; of other groups (239.0.0.0/8, ff03:: to ff08::) sessions are announced anyway
-    #[arg(long, conflicts_with = "no_announce")]
+    #[arg(long)]
     pub(crate) announce: bool,
 
     /// Do not announce the session
@@ -144,11 +146,11 @@ pub(crate) struct Send {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Layering {
     /// The rate below which no receiver falls, less than that of the slowest path [default: 128 kbit/s]
-    #[arg(long, value_name = "RATE", conflicts_with_all = ["base", "factor", "layers", "rates"])]
+    #[arg(long, value_name = "RATE")]
     pub(crate) from: Option<Rate>,
 
     /// The rate that no receiver exceeds; all layers together are sent at it [default: 100 Mbit/s]
-    #[arg(long, value_name = "RATE", conflicts_with_all = ["base", "factor", "layers", "rates"])]
+    #[arg(long, value_name = "RATE")]
     pub(crate) to: Option<Rate>,
 
     /// The rate of the base layer, where layers are given one by one [default: 128 kbit/s]
@@ -165,12 +167,12 @@ pub(crate) struct Layering {
     pub(crate) layers: Option<u16>,
 
     /// The cumulative rates of all layers
-    #[arg(long, value_name = "R0,R1,...", value_delimiter = ',', conflicts_with_all = ["base", "factor", "layers"])]
+    #[arg(long, value_name = "R0,R1,...", value_delimiter = ',')]
     pub(crate) rates: Vec<Rate>,
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").required(true).args(["named", "group", "session"]))]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["named", "group", "session"]))]
 pub(crate) struct Receive {
     /// The session: its URL if this begins with layercast://, a file of its description if it ends in .sdp or .session,
     /// else its name as `layercast sessions` lists it; flute://GROUP:PORT?tsi=NUMBER for one of another FLUTE sender
@@ -182,14 +184,14 @@ pub(crate) struct Receive {
     pub(crate) group: Option<SocketAddr>,
 
     /// Accept packets from this source only, by a source-specific join
-    #[arg(long, value_name = "ADDRESS", requires = "group")]
+    #[arg(long, value_name = "ADDRESS")]
     pub(crate) source: Option<IpAddr>,
 
     /// A session description that `layercast send --describe` wrote, instead of a group
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
 
-    /// Report neither progress nor completion to the sender; what the congestion control needs is sent all the same
+    /// Report neither progress nor completion to the sender; congestion-control reports are still sent
     #[arg(long)]
     pub(crate) silent: bool,
 
@@ -283,6 +285,29 @@ pub(crate) struct Watching {
     /// Serve metrics for Prometheus at http://ADDRESS:PORT/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
+}
+
+/// The scheme of sessions of other FLUTE senders.
+#[cfg(all(feature = "transport", target_os = "linux"))]
+pub(crate) use layercast_delivery::announce::flute::FLUTE_SCHEME;
+
+/// Whether a file has a description in SDP.
+#[cfg(all(feature = "transport", target_os = "linux"))]
+pub(crate) fn is_sdp(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sdp"))
+}
+
+/// Whether a word for a session is the file of its description.
+#[cfg(all(feature = "transport", target_os = "linux"))]
+pub(crate) fn is_description(word: &str) -> bool {
+    [".sdp", ".session"].iter().any(|end| word.ends_with(end))
+}
+
+/// Whether to announce the session of a group, as was asked for or not: of itself not to the whole internet.
+#[cfg(all(feature = "transport", target_os = "linux"))]
+pub(crate) fn is_announced(group: SocketAddr, (announce, no_announce): (bool, bool)) -> bool {
+    use layercast_delivery::announce::sap::{announcement_group, is_global};
+    announce || !no_announce && !is_global(announcement_group(group.ip()))
 }
 
 /// A group with its port, or with the usual one.

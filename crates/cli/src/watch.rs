@@ -4,6 +4,7 @@ mod stream;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -20,7 +21,6 @@ use crate::events::{self, Line};
 use crate::measures::Known;
 use crate::metrics::{self, Served};
 use crate::output::{complain, print};
-use crate::transfer_arguments::Watching;
 
 /// How often a transfer without a terminal says how far it is.
 const LOG_EVERY: Duration = Duration::from_secs(30);
@@ -49,11 +49,12 @@ impl Watch {
     /// If one of them cannot be opened.
     pub(crate) fn begin(
         role: &'static str,
-        arguments: &Watching,
+        json: bool,
+        metrics: Option<SocketAddr>,
         trace: Option<&PathBuf>,
     ) -> Result<Watch, Failure> {
         let known = Known::default();
-        let served = arguments.metrics.map(|address| -> Result<Served, Failure> {
+        let served = metrics.map(|address| -> Result<Served, Failure> {
             let served = Served::default();
             served.set(known.waiting(role));
             let bound = metrics::serve(address, served.clone())
@@ -68,7 +69,7 @@ impl Watch {
         Ok(Watch {
             begin: Instant::now(),
             began: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
-            json: arguments.json,
+            json,
             broken: false,
             served: served.transpose()?,
             trace: trace.transpose()?,

@@ -19,6 +19,55 @@ pub const FEEDBACK_PORT: u16 = 5501;
 /// The longest report in bytes.
 pub const MAX_REPORT: usize = 44;
 
+pub mod taken {
+    //! The transport's own numbers: types of LCT header extensions, and first bytes of messages from receivers and to
+    //! them. A family in which a protocol has one of them [does not compile](crate::family!).
+
+    macro_rules! taken {
+        ($(#[doc = $all:literal])* $list:ident: $( $(#[doc = $doc:literal])* $name:ident = $number:literal; )+) => {
+            $( $(#[doc = $doc])* pub const $name: u8 = $number; )+
+
+            $(#[doc = $all])*
+            pub const $list: &[u8] = &[$($name),+];
+        };
+    }
+
+    taken! {
+        /// All types of LCT header extensions that the transport writes or reads.
+        EXTENSIONS:
+        /// No operation (RFC 5651, section 5.2.1).
+        HET_NOP = 0;
+        /// Authentication (RFC 5651, section 5.2.1): a group MAC, checked before anything else.
+        HET_AUTH = 1;
+        /// Times; recognised and not used (RFC 5651, section 5.2.2).
+        HET_TIME = 2;
+        /// FEC object transmission information (RFC 5775, section 4.2).
+        HET_FTI = 64;
+        /// A poll of receivers; of the types that a protocol instantiation assigns itself (RFC 5651, section 9.1), like
+        /// those of the congestion controls.
+        HET_POLL = 120;
+        /// File delivery table instance (RFC 6726, section 3.4.1).
+        HET_FDT = 192;
+        /// Content encoding of an instance of the file delivery table (RFC 6726, section 3.4.3).
+        HET_CENC = 193;
+        /// The level in demand that the source knows of; one word.
+        HET_DEMAND = 248;
+    }
+
+    taken! {
+        /// The first bytes of all messages of the transport that share a socket with reports.
+        MESSAGES:
+        /// A receiver has an object.
+        COMPLETION = 0x13;
+        /// The source serves no further receiver.
+        REFUSAL = 0x18;
+        /// How far a receiver is.
+        RECEPTION = 0x19;
+        /// The level that a receiver holds.
+        DEMAND = 0x1a;
+    }
+}
+
 /// The numbers by which a protocol's packets are recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireNumbers {

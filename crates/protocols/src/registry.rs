@@ -3,6 +3,21 @@
 //! Each line has the name in scenario files, the module, and the numbers by which packets are recognised on the
 //! wire: the types of LCT extensions (of those that a protocol instantiation assigns itself, RFC 5651, section
 //! 9.1; none is registered) and the first byte of reports. [`family!`](layercast_core::family!) makes the rest.
+//!
+//! A number that another protocol or the [transport](layercast_core::wire::taken) has does not compile:
+//!
+//! ```
+//! use layercast_protocols::fixed;
+//! layercast_core::family! { pub Free { First = "first" in fixed on [98] reports 0x21; } }
+//! ```
+//! ```compile_fail
+//! use layercast_protocols::fixed;
+//! layercast_core::family! { pub Taken { First = "first" in fixed on [98] reports 0x19; } }
+//! ```
+//! ```compile_fail
+//! use layercast_protocols::fixed;
+//! layercast_core::family! { pub Taken { First = "first" in fixed on [120] reports 0x21; } }
+//! ```
 
 use crate::flid::{dl as flid_dl, ecn as e_flid_dl, sl as flid_sl};
 use crate::{

@@ -278,7 +278,7 @@ pub enum Error {
     },
     /// The session has as many receivers as its protocol serves.
     #[error(
-        "the source turned this receiver away: {protocol} serves {most} at a time, and has it. Try again later, or ask the sender for a protocol that serves many, such as tide"
+        "the source turned this receiver away: {protocol} serves at most {most} at a time and is full. Try again later, or ask the sender for a protocol that serves many, such as tide"
     )]
     Full {
         /// The protocol.

@@ -351,7 +351,10 @@ impl fmt::Display for Notice {
                 write!(f, "receiving {session}, without congestion control: its sender provides none")
             }
             Notice::Following => {
-                write!(f, "the session is silent and another one is there: following it, with what is here")
+                write!(
+                    f,
+                    "the session is silent and another one is there: switching to it; received data is kept"
+                )
             }
             Notice::Overloaded { pause } => write!(
                 f,

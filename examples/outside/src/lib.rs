@@ -14,6 +14,6 @@ layercast_core::family! {
     /// The protocols of this crate.
     pub Outside {
         /// Packet-pair layered multicast: bandwidth from pairs of packets under fair queueing.
-        Plm = "plm" in plm on [120];
+        Plm = "plm" in plm on [121];
     }
 }

@@ -16,6 +16,63 @@ fn taking_part(group: &str, listen: SocketAddr, parent: SocketAddr, metrics: Soc
     Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts"))
 }
 
+/// Keys that would be ignored are the worst of them: the file would leave in the clear.
+#[test]
+fn what_a_reliable_session_does_not_have_is_refused_and_nothing_is_sent() {
+    let (directory, file) = with_file("reliable-refused", 1000);
+    let (group, into, parent) = (group(77), directory.join("into").display().to_string(), free_port());
+    let parent = parent.to_string();
+    let key = directory.join("no.key").display().to_string();
+    let refused = |line: &[&str], more: &[&str], mode: &str| {
+        let output = run(&[line, more].concat());
+        let error = text(&output.stderr);
+        assert_eq!(
+            (output.status.code(), text(&output.stdout)),
+            (Some(2), String::new()),
+            "{more:?}: {error}"
+        );
+        let flags = more.iter().filter(|word| word.starts_with("--"));
+        for flag in flags {
+            let start = format!("error: {flag} cannot be used with `{mode} --reliable`: ");
+            let line = error.lines().position(|line| line.starts_with(&start));
+            let help = line.and_then(|line| error.lines().nth(line + 1));
+            assert!(help.is_some_and(|help| help.starts_with("  = help: ")), "{flag}: {error}");
+        }
+        assert!(!error.contains("sending at") && !error.contains("cannot be read"), "{error}");
+    };
+    let send = ["send", &file, "--group", &group, "--serve", &parent, "--reliable"];
+    let send = |more: &[&str]| refused(&send, more, "send");
+    send(&["--key", &key]);
+    send(&["--group-key", &key, "--encrypt"]);
+    send(&["--for", "1 s", "--rounds", "1", "--until-complete", "1"]);
+    send(&["--interface", "nosuch0", "--ttl", "3", "--describe", &key, "--name", "n", "--state", &key]);
+    send(&["--follow", "--json", "--metrics", "127.0.0.1:0", "--serve-only", "--no-reports", "--all-layers"]);
+    let receive = ["receive", "--group", &group, "--into", &into, "--relay", &parent, "--reliable"];
+    let receive = |more: &[&str]| refused(&receive, more, "receive");
+    receive(&["--key", &key, "--group-key", &key, "--mirror", "--trace", &key]);
+    receive(&[
+        "--interface",
+        "nosuch0",
+        "--within",
+        "1 s",
+        "--on-complete",
+        "true",
+        "--silent",
+        "--relay-only",
+    ]);
+    assert!(!directory.join("no.key").exists());
+    // A key in a URL would be ignored too.
+    let key = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
+    let url = format!("layercast://{group}?source=127.0.0.1&key={key}");
+    let output = run(&["receive", &url, "--into", &into, "--relay", &parent, "--reliable"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(text(&output.stderr).contains("reliable sessions have none yet"), "{output:?}");
+    // As many links as a router has.
+    let links = run(&["relay", &group, "--protocol", "amca", "--parent", &parent, "--max-children", "65"]);
+    assert_eq!(links.status.code(), Some(2), "{links:?}");
+    assert!(text(&links.stderr).contains("a router has 64 links at most"), "{links:?}");
+}
+
 #[test]
 fn relays_that_take_part_are_shown_as_a_tree() {
     let (directory, file) = with_file("relays-taking-part", 2_000_000);

@@ -184,7 +184,7 @@ fn lists_the_keys_of_tables_and_the_measures_of_suites() {
 }
 
 #[test]
-fn the_reference_is_seven_pages() {
+fn the_reference_is_eight_pages() {
     let out = scratch("reference");
     let output = run(&["reference", "--out", out.to_str().expect("the path is text")]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
@@ -193,6 +193,7 @@ fn the_reference_is_seven_pages() {
     assert!(page("options.md").contains("\n## every TCP\n"));
     assert!(page("suites.md").contains("| `share` |"));
     assert!(page("lints.md").contains("| `lockstep` |"));
+    assert!(page("modes.md").contains("not with `explore --seed`:"));
     for scenario in BUILT_IN {
         assert!(page("scenarios.md").contains(&format!("| `{}` | ", scenario.name)), "{}", scenario.name);
     }

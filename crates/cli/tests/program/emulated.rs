@@ -67,9 +67,9 @@ fn captures_notes_and_threads_are_of_the_simulated_world() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = text(&output.stderr);
     for flag in [
-        "--capture: packets are captured in the simulated",
-        "--notes: trace events",
-        "--jobs: replications run one after",
+        "--capture cannot be used with `run --world emulated`: packets are captured in the simulated",
+        "--notes cannot be used with `run --world emulated`: trace events",
+        "--jobs cannot be used with `run --world emulated`: replications run one after",
     ] {
         assert!(said.contains(flag), "{flag}: {said}");
     }

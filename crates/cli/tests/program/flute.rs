@@ -164,7 +164,7 @@ fn what_does_not_fit_such_a_session_is_said() {
         error
     };
     let line = format!("flute://{group}?tsi=7");
-    assert!(refused(&[&line, "--mirror"], 2).contains("--mirror cannot be used with a session of another"));
+    assert!(refused(&[&line, "--mirror"], 2).contains("--mirror cannot be used with `receive flute://...`"));
     let without = format!("flute://{group}");
     assert!(refused(&[&without], 2).contains("it needs the number of the session"));
     // Another session is there, and then a code that is not supported.

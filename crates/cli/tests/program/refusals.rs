@@ -66,3 +66,27 @@ fn a_pipe_is_not_a_scenario() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("not a regular file"), "{output:?}");
 }
+
+#[test]
+fn a_flag_without_effect_is_refused_with_what_it_needs() {
+    let refused = |line: &[&str], expected: &str| {
+        let output = run(line);
+        assert_eq!(output.status.code(), Some(2), "{line:?}: {output:?}");
+        assert!(text(&output.stderr).contains(expected), "{line:?}: {}", text(&output.stderr));
+    };
+    refused(
+        &["run", "fixed.toml", "--lateness", "2 ms"],
+        "error: --lateness cannot be used with `run --world simulated`",
+    );
+    refused(&["explore", "--seed", "3", "--jobs", "2"], "error: --jobs cannot be used with `explore --seed`");
+    refused(&["list", "keys", "--profile", "ns2-2004"], "`keys` has no profiles");
+    if cfg!(all(feature = "transport", target_os = "linux")) {
+        let send = ["send", "Cargo.toml", "--group", "239.1.2.0"];
+        refused(&[&send[..], &["--encrypt"]].concat(), "error: --encrypt needs --group-key: ");
+        let unicast = ["--serve", "127.0.0.1:0", "--serve-only", "--ttl", "3"];
+        refused(&[&send[..], &unicast].concat(), "error: --ttl cannot be used with --serve-only: ");
+        refused(&[&send[..], &["--stream", "--metrics", "127.0.0.1:0"]].concat(), "= help: use --json");
+        let list = text(&run(&["list", "modes"]).stdout);
+        assert!(list.contains("  not with `receive flute://...`:\n"), "{list}");
+    }
+}

@@ -64,7 +64,7 @@ fn an_encrypted_session_is_received_by_url_name_and_sdp_with_its_key_and_else_re
 
     let output = transfer(&["send", &file, "--group", &group, "--encrypt"]).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("--group-key <FILE>"), "{output:?}");
+    assert!(text(&output.stderr).contains("--encrypt needs --group-key"), "{output:?}");
 }
 
 #[test]

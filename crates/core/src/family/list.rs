@@ -2,15 +2,16 @@
 
 use alloc::vec::Vec;
 
-use crate::wire::WireNumbers;
+use crate::wire::{WireNumbers, taken};
 
 /// Makes a [`Family`](crate::family::Family) from a list of protocols.
 ///
 /// `Variant = "name" in module` stands for a module with `Options` (which implement
 /// [`Requirements`](crate::session::Requirements)), `Header` (which implements [`Wire`](crate::wire::Wire)),
 /// `Source` and `Receiver`. `on [80]` lists the types of its LCT extensions and `reports 0x12` the first byte
-/// of its reports; two protocols with the same number do not compile. `with Router` is for a module with a
-/// `Router`, whose options say that routers take part. In addition to the family, the macro defines `Protocol`,
+/// of its reports; two protocols with the same number, or one with a number of the
+/// [transport](crate::wire::taken), do not compile. `with Router` is for a module with a `Router`, whose options say that
+/// routers take part. In addition to the family, the macro defines `Protocol`,
 /// `Header`, `HeaderError`, `Source`, `Receiver`, `Receivers` and `Router` where it is invoked.
 #[macro_export]
 macro_rules! family {
@@ -34,10 +35,10 @@ macro_rules! family {
             type Protocol = Protocol;
         }
 
-        // Two protocols with one number would decode each other's packets.
+        // Two protocols with one number would decode each other's packets; the transport keeps what has its own.
         const _: () = assert!(
             $crate::family::numbers_differ(&[$( $crate::family!(@numbers [$($($extension),+)?] $($report)?) ),+]),
-            "two protocols of the family share a wire number"
+            "a wire number of the family is taken: by another protocol, or by the transport (layercast_core::wire::taken)"
         );
 
         /// A protocol together with its options.
@@ -443,28 +444,37 @@ pub fn reorder<T>(list: &mut Vec<T>, order: &[u32]) {
     list.extend(placed.into_iter().map(|(_, item)| item));
 }
 
-/// Whether no two protocols share the type of an LCT extension or the first byte of reports.
+/// Whether no two protocols share the type of an LCT extension or the first byte of reports, and none has one of
+/// [the transport](taken).
 pub const fn numbers_differ(protocols: &[WireNumbers]) -> bool {
-    let mut extensions = [false; 256];
-    let mut reports = [false; 256];
+    let (mut extensions, mut reports) = ([false; 256], [false; 256]);
+    if !(mark(taken::EXTENSIONS, &mut extensions) && mark(taken::MESSAGES, &mut reports)) {
+        return false;
+    }
     let mut index = 0;
     while index < protocols.len() {
-        let own = protocols[index].extensions;
-        let mut at = 0;
-        while at < own.len() {
-            if extensions[own[at] as usize] {
-                return false;
-            }
-            extensions[own[at] as usize] = true;
-            at += 1;
-        }
-        if let Some(report) = protocols[index].report {
-            if reports[report as usize] {
-                return false;
-            }
-            reports[report as usize] = true;
+        let WireNumbers { extensions: own, report } = protocols[index];
+        let is_free = match report {
+            Some(report) => mark(&[report], &mut reports),
+            None => true,
+        };
+        if !(is_free && mark(own, &mut extensions)) {
+            return false;
         }
         index += 1;
+    }
+    true
+}
+
+/// Marks numbers as taken; false if one of them was.
+const fn mark(own: &[u8], all: &mut [bool; 256]) -> bool {
+    let mut at = 0;
+    while at < own.len() {
+        if all[own[at] as usize] {
+            return false;
+        }
+        all[own[at] as usize] = true;
+        at += 1;
     }
     true
 }
@@ -487,5 +497,18 @@ mod tests {
         assert!(numbers_differ(&[one, WireNumbers { extensions: &[], report: None }]));
         assert!(!numbers_differ(&[one, WireNumbers { extensions: &[82, 81], report: None }]));
         assert!(!numbers_differ(&[one, WireNumbers { extensions: &[], report: Some(1) }]));
+        assert!(!numbers_differ(&[WireNumbers { extensions: &[83, 83], report: None }]));
+    }
+
+    #[test]
+    fn a_number_of_the_transport_is_taken() {
+        assert!(numbers_differ(&[]), "its own numbers differ");
+        for &kind in taken::EXTENSIONS {
+            let extensions = std::vec![kind].leak();
+            assert!(!numbers_differ(&[WireNumbers { extensions, report: None }]), "extension {kind}");
+        }
+        for &first in taken::MESSAGES {
+            assert!(!numbers_differ(&[WireNumbers { extensions: &[], report: Some(first) }]), "{first:#04x}");
+        }
     }
 }

@@ -21,6 +21,7 @@
 //! ```
 
 use layercast_core::units::Level;
+use layercast_core::wire::taken::DEMAND;
 
 use super::{PacketError, word};
 
@@ -28,9 +29,6 @@ use super::{PacketError, word};
 pub const DEMAND_BYTES: usize = 8;
 /// All levels, whatever the session has.
 pub const ALL: Level = Level::from_count(u16::MAX);
-
-/// Version 1, type 10. No protocol's reports have it.
-const FIRST: u8 = 0x1a;
 
 /// "I hold this level."
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +42,14 @@ pub struct Demand {
 impl Demand {
     /// Whether bytes start as a demand does.
     pub fn is_demand(bytes: &[u8]) -> bool {
-        bytes.first() == Some(&FIRST)
+        bytes.first() == Some(&DEMAND)
     }
 
     /// The message as bytes.
     pub fn to_bytes(self) -> [u8; DEMAND_BYTES] {
         let [high, low] = self.level.layer_count().to_be_bytes();
         let [t3, t2, t1, t0] = self.tsi.to_be_bytes();
-        [FIRST, 0, high, low, t3, t2, t1, t0]
+        [DEMAND, 0, high, low, t3, t2, t1, t0]
     }
 
     /// The message from bytes; surplus bytes are ignored. Never panics.
@@ -60,7 +58,7 @@ impl Demand {
     /// Why they are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Demand, PacketError> {
         let [first, _, high, low] = word(bytes, 0, DEMAND_BYTES)?.to_be_bytes();
-        if first != FIRST {
+        if first != DEMAND {
             return Err(PacketError::Feedback(first));
         }
         let level = Level::from_count(u16::from_be_bytes([high, low]));

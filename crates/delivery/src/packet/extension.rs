@@ -2,26 +2,9 @@
 
 use super::PacketError;
 
-/// No operation (RFC 5651, section 5.2.1).
-pub const HET_NOP: u8 = 0;
-/// Authentication (RFC 5651, section 5.2.1): of packets with a group MAC, checked before anything else
-/// ([`protection`](crate::security::protection)).
-pub const HET_AUTH: u8 = 1;
-/// Times; recognised and not used (RFC 5651, section 5.2.2).
-pub const HET_TIME: u8 = 2;
-/// FEC object transmission information (RFC 5775, section 4.2).
-pub const HET_FTI: u8 = 64;
-/// A poll of receivers ([`Poll`](super::Poll)); of the types that a protocol instantiation assigns itself (RFC 5651,
-/// section 9.1), like those of the congestion controls.
-pub const HET_POLL: u8 = 120;
-/// File delivery table instance (RFC 6726, section 3.4.1).
-pub const HET_FDT: u8 = 192;
-
-/// The level in demand that the source knows of ([`Demand`](super::Demand)); one word.
-pub const HET_DEMAND: u8 = 248;
-
-/// Content encoding of an instance of the file delivery table (RFC 6726, section 3.4.3).
-pub const HET_CENC: u8 = 193;
+pub use layercast_core::wire::taken::{
+    HET_AUTH, HET_CENC, HET_DEMAND, HET_FDT, HET_FTI, HET_NOP, HET_POLL, HET_TIME,
+};
 
 /// Types from here on have one word and no length.
 const FIXED_FROM: u8 = 128;

@@ -18,6 +18,8 @@
 
 use core::num::NonZeroU64;
 
+use layercast_core::wire::taken::{COMPLETION, REFUSAL};
+
 use super::{PacketError, word};
 
 /// The length of a completion in bytes.
@@ -25,11 +27,6 @@ pub const COMPLETION_BYTES: usize = 20;
 
 /// The length of a refusal in bytes.
 pub const REFUSAL_BYTES: usize = 8;
-
-/// Version 1, type 3: ELM's data and reports have types 1 and 2.
-const FIRST: u8 = 0x13;
-/// Version 1, type 8. No protocol's reports have it.
-const REFUSAL: u8 = 0x18;
 
 /// "I have the whole object, and its hash is right."
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +42,13 @@ pub struct Completion {
 impl Completion {
     /// Whether bytes start as a completion does.
     pub fn is_completion(bytes: &[u8]) -> bool {
-        bytes.first() == Some(&FIRST)
+        bytes.first() == Some(&COMPLETION)
     }
 
     /// The message as bytes.
     pub fn to_bytes(self) -> [u8; COMPLETION_BYTES] {
         let mut bytes = [0; COMPLETION_BYTES];
-        bytes[0] = FIRST;
+        bytes[0] = COMPLETION;
         bytes[4..8].copy_from_slice(&self.tsi.to_be_bytes());
         bytes[8..12].copy_from_slice(&self.toi.to_be_bytes());
         bytes[12..].copy_from_slice(&self.receiver.get().to_be_bytes());
@@ -65,7 +62,7 @@ impl Completion {
     pub fn from_bytes(bytes: &[u8]) -> Result<Completion, PacketError> {
         let word = |at: usize| word(bytes, at, COMPLETION_BYTES);
         let first = word(0)?.to_be_bytes()[0];
-        if first != FIRST {
+        if first != COMPLETION {
             return Err(PacketError::Feedback(first));
         }
         let receiver = u64::from(word(12)?) << 32 | u64::from(word(16)?);

@@ -17,6 +17,7 @@
 use core::num::NonZeroU64;
 
 use layercast_core::units::Level;
+use layercast_core::wire::taken::RECEPTION;
 
 use super::poll::EXPONENT_MAX;
 use super::{PacketError, word};
@@ -26,8 +27,6 @@ pub const REPORT_BYTES: usize = 32;
 /// Everything is held.
 pub const WHOLE: u16 = u16::MAX;
 
-/// Version 1, type 9. No protocol's reports have it.
-const FIRST: u8 = 0x19;
 const COMPLETE: u8 = 1;
 const LEAVING: u8 = 2;
 const DISK_FAILS: u8 = 4;
@@ -68,7 +67,7 @@ pub struct ReceptionReport {
 impl ReceptionReport {
     /// Whether bytes start as a reception report does.
     pub fn is_report(bytes: &[u8]) -> bool {
-        bytes.first() == Some(&FIRST)
+        bytes.first() == Some(&RECEPTION)
     }
 
     /// The message as bytes. Values beyond their largest are sent as that.
@@ -80,7 +79,7 @@ impl ReceptionReport {
         let known = |value: Option<u16>| value.map_or(UNKNOWN, |value| value.min(UNKNOWN - 1)).to_be_bytes();
         let level = u8::try_from(self.level.as_number()).unwrap_or(NO_LEVEL);
         let mut bytes = [0; REPORT_BYTES];
-        bytes[..4].copy_from_slice(&[FIRST, flags, self.poll, self.exponent.min(EXPONENT_MAX)]);
+        bytes[..4].copy_from_slice(&[RECEPTION, flags, self.poll, self.exponent.min(EXPONENT_MAX)]);
         bytes[4..8].copy_from_slice(&self.tsi.to_be_bytes());
         bytes[8..16].copy_from_slice(&self.receiver.get().to_be_bytes());
         bytes[16..18].copy_from_slice(&self.share.to_be_bytes());
@@ -99,7 +98,7 @@ impl ReceptionReport {
     pub fn from_bytes(bytes: &[u8]) -> Result<ReceptionReport, PacketError> {
         let word = |at: usize| word(bytes, at, REPORT_BYTES);
         let [first, flags, poll, exponent] = word(0)?.to_be_bytes();
-        if first != FIRST {
+        if first != RECEPTION {
             return Err(PacketError::Feedback(first));
         }
         let receiver = u64::from(word(8)?) << 32 | u64::from(word(12)?);

@@ -158,9 +158,6 @@ impl Ends<'_> {
         if let Some(stop) = plan.stop {
             add("stop-ns", stop.as_ns().to_string());
         }
-        if plan.ecn {
-            arguments.push("--ecn".to_owned());
-        }
         arguments
     }
 
@@ -169,6 +166,9 @@ impl Ends<'_> {
         let mut arguments = self.common("source", self.source, start.as_ns());
         if !self.plan.relays.is_empty() {
             arguments.push(format!("--serve=0.0.0.0:{}", relays::port(self.index)));
+        }
+        if self.plan.ecn {
+            arguments.push("--ecn".to_owned());
         }
         arguments
     }

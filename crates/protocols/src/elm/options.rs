@@ -21,7 +21,7 @@ pub use layercast_kit::response::Response;
 options! {
     /// The options of ELM, shared by the source and the receivers of a session.
     pub struct Options {
-        // Subscription management, section 11.
+        // Subscription management (thesis 6.1).
         /// When a receiver changes its level (thesis 6.1).
         strategy: Strategy = Strategy::Lazy;
         /// Lazy: maximum delay before a join (thesis 6.3: 25 s).
@@ -51,7 +51,7 @@ options! {
         /// Time without joins after the host failed to make one (CHOICE).
         join_failed_hold: Duration = Duration::from_secs(10);
 
-        // Slow start, section 11.5.
+        // Slow start (thesis 6.2.4).
         /// Whether a receiver begins with slow start (thesis 6.2.4: yes).
         slow_start: bool = true;
         /// What sets the pace of slow start (thesis 6.3.1: round trips for the naive strategy).
@@ -69,7 +69,7 @@ options! {
         /// Whether rates enter the smoothing during a deaf period (CHOICE).
         smooth_while_deaf: bool = true;
 
-        // The fair rate, sections 2, 4, 5, 7 and 10.
+        // The fair rate (thesis 3.1.4, 4.2, 5.1.3, 6.2.2 and 6.2.5).
         /// Whose rate is fair: that of Reno by `formula`, or of another TCP by its response function.
         fair_to: Response = Response::Reno;
         /// Model of Reno's throughput (thesis eq. 3).
@@ -133,7 +133,7 @@ options! {
         /// By which part of its spacing a packet may leave later than planned, at random (the thesis has none).
         dither: f64 = 0.0, 0.0 => 1.0;
 
-        // Feedback, sections 4 and 12.
+        // Feedback (thesis 4.2.1 and 6.2.3).
         /// Initial round-trip time, used before the first sample (CHOICE).
         r_init: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(64);
         /// Target rate of reports at the source, in messages per second from all receivers (CHOICE).
@@ -161,7 +161,7 @@ options! {
         /// Size of a report on the wire.
         report_size: Size = Size::from_bytes(64);
 
-        // Silence, section 11.6 and 13.3.
+        // Silence, of which the thesis says nothing.
         /// How long a receiver waits for the first packet before it records the silence (CHOICE).
         start_timeout: Duration = Duration::from_secs(10), Duration::from_ms(1) => Duration::from_secs(3600);
         /// Number of retransmission timeouts without a packet after which a path is silent (CHOICE).

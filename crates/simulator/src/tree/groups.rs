@@ -7,7 +7,7 @@
 //!
 //! General queries are not simulated one by one: they matter only to hosts whose reports were lost, and
 //! those answer the next one. Reports, leaves and queries between hosts and edge take no time. "Group" is
-//! the term of IGMP for a channel. "Group" is the term of IGMP for a channel.
+//! the term of IGMP for a channel.
 
 use std::collections::BTreeMap;
 

@@ -100,7 +100,7 @@ pub(crate) fn open_raw(interface: &Interface, is_v4: bool) -> io::Result<Socket>
         socket.set_multicast_loop_v6(false)?;
     }
     if let Err(error) = socket.set_send_buffer_size(super::socket::SEND_BUFFER) {
-        tracing::debug!(%error, "the send buffer keeps its default size");
+        tracing::debug!(%error, "cannot raise SO_SNDBUF");
     }
     Ok(socket)
 }

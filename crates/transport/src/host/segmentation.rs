@@ -55,7 +55,7 @@ impl Segmentation {
                     Some(EIO | EINVAL | EMSGSIZE | ENOPROTOOPT | EOPNOTSUPP)
                 ) =>
             {
-                tracing::debug!(%error, "packets are sent one by one");
+                tracing::debug!(%error, "UDP GSO unavailable; sending packets individually");
                 self.is_on = false;
                 None
             }

@@ -67,7 +67,7 @@ fn new(group: SocketAddr) -> io::Result<Socket> {
     if forced.is_err()
         && let Err(error) = socket.set_recv_buffer_size(RECEIVE_BUFFER)
     {
-        tracing::debug!(%error, "the receive buffer keeps its default size");
+        tracing::debug!(%error, "cannot raise SO_RCVBUF");
     }
     Ok(socket)
 }
@@ -143,7 +143,7 @@ pub(crate) fn open_source(
             }
         }
         if let Err(error) = socket.set_send_buffer_size(SEND_BUFFER) {
-            tracing::debug!(%error, "the send buffer keeps its default size");
+            tracing::debug!(%error, "cannot raise SO_SNDBUF");
         }
         let socket = PacketSocket::new(socket)?;
         set_ecn(&socket.socket, true)?;
@@ -166,7 +166,7 @@ pub(crate) fn open_unicast(at: SocketAddr) -> Result<PacketSocket, Error> {
         }
         socket.bind(&at.into())?;
         if let Err(error) = socket.set_send_buffer_size(SEND_BUFFER) {
-            tracing::debug!(%error, "the send buffer keeps its default size");
+            tracing::debug!(%error, "cannot raise SO_SNDBUF");
         }
         PacketSocket::new(socket)
     };

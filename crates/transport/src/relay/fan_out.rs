@@ -170,7 +170,7 @@ impl FanOut {
                         Some(EIO | EINVAL | EMSGSIZE | ENOPROTOOPT | EOPNOTSUPP)
                     ) =>
                 {
-                    tracing::debug!(%error, %to, "packets are sent one by one");
+                    tracing::debug!(%error, %to, "UDP GSO unavailable; sending packets individually");
                     self.cuts_runs = false;
                 }
                 Err(error) => {

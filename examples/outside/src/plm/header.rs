@@ -99,14 +99,14 @@ mod tests {
 
     use super::*;
 
-    const NUMBERS: WireNumbers = WireNumbers { extensions: &[120], report: None };
+    const NUMBERS: WireNumbers = WireNumbers { extensions: &[121], report: None };
 
     #[test]
     fn a_header_has_its_fields_at_their_offsets() {
         let header = Header { layer: Layer(0x0102), seq: WireSeq(0x0304_0506), is_first: true };
         let fields = header.to_lct(&NUMBERS).expect("data");
         assert_eq!(fields.cci, Cci::Short([3, 4, 5, 6]));
-        assert_eq!(fields.extension, Extension::new(120, &[0x80, 0, 1, 2, 0, 0]).expect("whole words"));
+        assert_eq!(fields.extension, Extension::new(121, &[0x80, 0, 1, 2, 0, 0]).expect("whole words"));
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
 
         #[test]
         fn any_fields_are_rejected_or_come_back(cci: [u8; 4], words in 0usize..4, bytes: [u8; 14]) {
-            let extension = Extension::new(120, &bytes[..2 + 4 * words]).expect("whole words");
+            let extension = Extension::new(121, &bytes[..2 + 4 * words]).expect("whole words");
             let fields = LctFields { cci: Cci::Short(cci), session: None, end_of_session: false, extension };
             match Header::from_lct(&fields, &NUMBERS) {
                 Ok(header) => prop_assert_eq!(header.to_lct(&NUMBERS), Some(fields)),

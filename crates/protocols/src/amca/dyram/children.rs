@@ -9,14 +9,14 @@ use crate::amca::{Nack, Options, Report};
 use layercast_core::contract::{ChildLink, Origin, Peer};
 use layercast_core::units::{Duration, Seq, Time};
 
-/// The most NACKs per second accepted from a child (specification, section 9).
+/// The most NACKs per second accepted from a child (CHOICE).
 const MOST_NACKS: u32 = 100;
-/// The most heartbeats per second that are answered (specification, section 9).
+/// The most heartbeats per second that are answered (CHOICE).
 const MOST_BEATS: u32 = 10;
 /// After more NACKs than this for packets that it has acknowledged, a child is ignored for [`IGNORED`].
 const MOST_STALE: u32 = 20;
 const IGNORED: Duration = Duration::from_secs(10);
-/// Periods and variations beyond these are rejected (specification, section 9).
+/// Periods and variations beyond these are rejected (CHOICE).
 const LONGEST_PERIOD_US: u32 = 600_000_000;
 const LARGEST_VARIATION_US: i32 = 10_000_000;
 /// A child that is silent for this long, or for four periods, is left out of the summary for the rate.

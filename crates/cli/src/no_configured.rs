@@ -1,13 +1,14 @@
 //! `layercast send` and `layercast receive` where the transport is not built in.
 
 use crate::commands::Failure;
+use crate::modes::Given;
 use crate::transfer_arguments::{Receive, Send};
 
 /// Says what is missing.
 ///
 /// # Errors
 /// Always.
-pub(crate) fn send(_arguments: &Send) -> Result<(), Failure> {
+pub(crate) fn send(_arguments: &Send, _given: &Given) -> Result<(), Failure> {
     Err(missing("send"))
 }
 
@@ -15,7 +16,7 @@ pub(crate) fn send(_arguments: &Send) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Always.
-pub(crate) fn receive(_arguments: &Receive) -> Result<(), Failure> {
+pub(crate) fn receive(_arguments: &Receive, _given: &Given) -> Result<(), Failure> {
     Err(missing("receive"))
 }
 

@@ -1,0 +1,98 @@
+//! What each mode of `send`, `receive` and `relay` gets: its options, made of the flags that its [table](crate::modes) allows.
+//! Nothing else of a mode sees the arguments.
+//!
+//! `PartialEq` is not derived: the compiler then names a field that a mode never reads.
+
+mod receive;
+mod relay;
+mod send;
+
+use std::path::Path;
+use std::time::Duration as StdDuration;
+
+use layercast_core::family::AnyProtocol as _;
+use layercast_core::units::Duration;
+use layercast_delivery::active::downlinks::CHILDREN_MAX;
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::security::keys::GroupKey;
+use layercast_protocols::registry::Protocol;
+
+use crate::commands::Failure;
+use crate::modes::Given;
+use crate::relay_arguments::Relay;
+use crate::relaying_arguments::Hosts;
+use crate::transfer::stop_flag;
+use crate::transfer_arguments::{Receive, Send};
+use crate::{active, stream, transfer};
+
+pub(crate) use receive::{FilesReceive, ReceiveConfig, ReliableReceive, StreamReceive};
+pub(crate) use relay::{Forwarding, RelayConfig, Routing};
+pub(crate) use send::{FilesSend, ReliableSend, SendConfig, StreamSend};
+
+/// The protocol of reliable sessions unless another one is named.
+const ACTIVE: &str = "amca";
+
+pub(crate) fn send(arguments: &Send, given: &Given) -> Result<(), Failure> {
+    match SendConfig::of(arguments, given)? {
+        SendConfig::Files(files) => transfer::send(&files),
+        SendConfig::Stream(stream) => stream::send(&stream),
+        SendConfig::Reliable(reliable) => active::send(&reliable),
+    }
+}
+
+pub(crate) fn receive(arguments: &Receive, given: &Given) -> Result<(), Failure> {
+    let stop = stop_flag()?;
+    match ReceiveConfig::of(arguments, given, &stop)? {
+        ReceiveConfig::Files(files) => transfer::receive(&files, &stop),
+        ReceiveConfig::Stream(stream) => stream::receive(&stream, &stop),
+        ReceiveConfig::Reliable(reliable) => active::receive(&reliable, &stop),
+    }
+}
+
+pub(crate) fn relay(arguments: &Relay, given: &Given) -> Result<(), Failure> {
+    match RelayConfig::of(arguments, given)? {
+        RelayConfig::Forwarding(forwarding) => crate::relay::relay(&forwarding),
+        RelayConfig::Routing(routing) => active::relay(&routing),
+    }
+}
+
+fn std(duration: Duration) -> StdDuration {
+    StdDuration::from_nanos(duration.as_ns())
+}
+
+fn input(text: &str) -> Failure {
+    Failure::Input(format!("error: {text}"))
+}
+
+/// The group key in a file.
+fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
+    path.map(|path| crate::key::read_as(path, KeyFile::into_group)).transpose()
+}
+
+/// The name of a protocol with routers.
+fn with_routers(name: &str) -> Result<String, Failure> {
+    let is_one = Protocol::named(name).is_some_and(|protocol| protocol.requirements().has_routers());
+    if is_one {
+        Ok(name.to_owned())
+    } else {
+        Err(input(&format!("`{name}` has no routers: use amca or nca")))
+    }
+}
+
+/// The most children of a node that takes part: as many as it has links, unless fewer are asked for.
+fn links(most: usize, given: &Given) -> Result<usize, Failure> {
+    if given.has("max_children") && most > CHILDREN_MAX {
+        return Err(input(&format!(
+            "--max-children {most}: a router has {CHILDREN_MAX} links at most; put another relay below it"
+        )));
+    }
+    Ok(most.min(CHILDREN_MAX))
+}
+
+/// Checks that no more hosts are named than a message or a description can name.
+fn at_most(flag: &str, hosts: &[Hosts], most: usize) -> Result<(), Failure> {
+    if hosts.len() <= most {
+        return Ok(());
+    }
+    Err(input(&format!("{flag}: {} relays are named, and {most} can be; leave some out", hosts.len())))
+}

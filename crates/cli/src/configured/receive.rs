@@ -1,0 +1,211 @@
+//! The modes of `layercast receive`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use layercast_delivery::reception::ReceptionSettings;
+use layercast_delivery::relay::session::SessionKey;
+use layercast_transport::active::ActiveReceiveOptions;
+use layercast_transport::amt::AmtRelay;
+use layercast_transport::receive::stream::{StreamOutput, StreamOutputs};
+use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
+use layercast_transport::relay::FeedbackPath;
+
+use super::{group_key, input, std};
+use crate::amt_arguments::Amt;
+use crate::commands::Failure;
+use crate::finding::{self, Seek, Sought};
+use crate::modes::{Given, RECEIVE, ReceiveMode};
+use crate::relay::key;
+use crate::relaying_arguments::{Feedback, Relays, addresses};
+use crate::transfer_arguments::Receive;
+
+/// A mode with what it needs. Files of other FLUTE senders are received as others are.
+// Made once.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub(crate) enum ReceiveConfig {
+    Files(FilesReceive),
+    Stream(StreamReceive),
+    Reliable(ReliableReceive),
+}
+
+#[derive(Debug)]
+pub(crate) struct FilesReceive {
+    pub(crate) options: ReceiveOptions,
+    pub(crate) on_complete: Option<String>,
+    pub(crate) trace: Option<PathBuf>,
+    pub(crate) json: bool,
+    pub(crate) metrics: Option<SocketAddr>,
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct StreamReceive {
+    pub(crate) options: ReceiveOptions,
+    pub(crate) outputs: StreamOutputs,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct ReliableReceive {
+    pub(crate) options: ActiveReceiveOptions,
+    pub(crate) quiet: bool,
+}
+
+impl ReceiveConfig {
+    /// A session that is announced is waited for, until `stop`.
+    pub(crate) fn of(receive: &Receive, given: &Given, stop: &AtomicBool) -> Result<ReceiveConfig, Failure> {
+        let mode = RECEIVE.mode(given);
+        if mode == ReceiveMode::Reliable {
+            return Ok(ReceiveConfig::Reliable(reliable(receive)?));
+        }
+        let outputs = (mode == ReceiveMode::Stream).then(|| outputs(receive)).transpose()?;
+        let sought = finding::sought(&seek(receive)?, stop)?;
+        if matches!(sought.known, Known::Flute(_)) {
+            // The file of a description, and an announcement, may be signed.
+            RECEIVE.check(ReceiveMode::Flute, given, &["keys"])?;
+            return Ok(ReceiveConfig::Files(flute(receive, sought)));
+        }
+        Ok(match outputs {
+            Some(outputs) => ReceiveConfig::Stream(stream(receive, sought, outputs)?),
+            None => ReceiveConfig::Files(files(receive, sought)?),
+        })
+    }
+}
+
+fn seek(receive: &Receive) -> Result<Seek<'_>, Failure> {
+    Ok(Seek {
+        named: receive.named.as_deref(),
+        group: receive.group,
+        source: receive.source,
+        file: receive.session.as_deref(),
+        keys: finding::trusted(&receive.keys)?,
+        interface: receive.interface.as_deref(),
+        start_within: receive.start_within.map(std),
+        patience: std(receive.patience),
+        quiet: receive.quiet,
+    })
+}
+
+fn files(receive: &Receive, sought: Sought) -> Result<FilesReceive, Failure> {
+    let options = found(receive, sought.known);
+    let options = ReceiveOptions {
+        settings: ReceptionSettings { replace: receive.replace || receive.mirror, mirror: receive.mirror },
+        keep_going: receive.mirror || receive.keep_going,
+        protocol_options: receive.options.clone(),
+        group_key: group_key(receive.group_key.as_deref())?,
+        salt: sought.salt,
+        keys: sought.keys,
+        silent: receive.silent,
+        relays: relays(&receive.relays, &sought.relays),
+        ..options
+    };
+    Ok(FilesReceive { trace: receive.trace.clone(), ..of_files(receive, options) })
+}
+
+fn flute(receive: &Receive, sought: Sought) -> FilesReceive {
+    let options = ReceiveOptions { keep_going: receive.keep_going, ..found(receive, sought.known) };
+    of_files(receive, options)
+}
+
+fn of_files(receive: &Receive, options: ReceiveOptions) -> FilesReceive {
+    FilesReceive {
+        options,
+        on_complete: receive.on_complete.clone(),
+        trace: None,
+        json: receive.watching.json,
+        metrics: receive.watching.metrics,
+        quiet: receive.quiet,
+    }
+}
+
+fn stream(receive: &Receive, sought: Sought, outputs: StreamOutputs) -> Result<StreamReceive, Failure> {
+    let options = ReceiveOptions {
+        protocol_options: receive.options.clone(),
+        group_key: group_key(receive.group_key.as_deref())?,
+        salt: sought.salt,
+        relays: relays(&receive.relays, &sought.relays),
+        ..found(receive, sought.known)
+    };
+    Ok(StreamReceive { options, outputs, json: receive.watching.json, quiet: receive.quiet })
+}
+
+/// Where the layers go.
+fn outputs(receive: &Receive) -> Result<StreamOutputs, Failure> {
+    let output = |path: &PathBuf| match path.as_os_str() == "-" {
+        true => StreamOutput::Standard,
+        false => StreamOutput::Path(path.clone()),
+    };
+    if let Some(folder) = &receive.into {
+        return Ok(StreamOutputs::Folder(folder.clone()));
+    }
+    let each: Vec<StreamOutput> = receive.stream.outputs.iter().map(output).collect();
+    if receive.watching.json && each.contains(&StreamOutput::Standard) {
+        return Err(input("--json and --output - both need standard output: name a file or a pipe"));
+    }
+    Ok(StreamOutputs::Each(each))
+}
+
+fn reliable(receive: &Receive) -> Result<ReliableReceive, Failure> {
+    let session = match (&receive.named, receive.group) {
+        (_, Some(group)) => SessionKey { group, source: None },
+        (Some(named), None) => finding::without_keys(named).and_then(|()| key(named))?,
+        (None, None) => return Err(input("--reliable needs the session's group")),
+    };
+    let Some(into) = receive.into.clone() else { return Err(input("--reliable needs --into")) };
+    let options = ActiveReceiveOptions {
+        session,
+        parents: addresses(&receive.relays.relays),
+        into,
+        replace: receive.replace,
+        patience: std(receive.patience),
+    };
+    Ok(ReliableReceive { options, quiet: receive.quiet })
+}
+
+/// The options that all have that look for a session, with the others as other FLUTE senders need them.
+fn found(receive: &Receive, known: Known) -> ReceiveOptions {
+    ReceiveOptions {
+        known,
+        interface: receive.interface.clone(),
+        into: receive.into.clone().unwrap_or_default(),
+        settings: ReceptionSettings { replace: receive.replace, mirror: false },
+        keep_going: false,
+        start_within: std(receive.start_within.unwrap_or(receive.patience)),
+        patience: std(receive.patience),
+        within: receive.within.map(std),
+        protocol_options: Vec::new(),
+        group_key: None,
+        salt: None,
+        keys: Vec::new(),
+        silent: false,
+        relays: RelayUse::default(),
+        seed: None,
+    }
+}
+
+/// The relays of a receiver: those that it is given, then those that the session's description names.
+fn relays(relays: &Relays, described: &[SocketAddr]) -> RelayUse {
+    let mut all = addresses(&relays.relays);
+    for relay in described.iter().filter(|_| !relays.no_relays) {
+        if !all.contains(relay) {
+            all.push(*relay);
+        }
+    }
+    RelayUse {
+        relays: all,
+        amt: relays.amt.map(|relay| match relay {
+            Amt::At(relay) => AmtRelay::At(relay),
+            Amt::Discover => AmtRelay::Discover,
+        }),
+        feedback: match relays.feedback {
+            Feedback::Relay => FeedbackPath::Relay,
+            Feedback::Direct => FeedbackPath::Direct,
+            Feedback::None => FeedbackPath::None,
+        },
+        only: relays.relay_only,
+    }
+}
