@@ -1,6 +1,8 @@
 //! A protocol of another crate: declared here, joined with the built-in ones, read from a scenario, run against
 //! one of them, and compared.
 
+#![allow(unreachable_pub, reason = "a crate outside has its items public")]
+
 use layercast_core::family::{AnyProtocol, Family, Union};
 use layercast_core::wire::WireNumbers;
 use layercast_laboratory::compare::{self, CompareRequest, Comparison};
