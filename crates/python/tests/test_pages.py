@@ -6,8 +6,8 @@ The word after the fence is the block's kind. A comment in the line above it may
   `<!-- file: NAME -->` blocks of any page that mention the name find it in their folder.
 - `sh` below `<!-- run -->` runs in an empty folder and must succeed. Of every other block the commands are parsed:
   options and values of `layercast`, scenarios and their settings, targets of make, extras of pip, examples of cargo.
-- `python`: the blocks of a page run one after the other in an empty folder, in a process of their own, with at most
-  two replications.
+- `python`: the blocks of a page run one after the other in an empty folder, in a process of their own, with one
+  replication.
 - `rust`: a part of an example that compiles.
 - `<!-- left out: REASON -->`: any of these that cannot be had here.
 """
@@ -271,7 +271,7 @@ import layercast
 def brief(call):
     @functools.wraps(call)
     def run(*arguments, replications=None, **more):
-        return call(*arguments, replications=min(replications or 2, 2), **more)
+        return call(*arguments, replications=1, **more)
     return run
 
 for name in ("run", "sweep", "compare"):
