@@ -19,11 +19,7 @@ use layercast_protocols::registry::Protocol;
 
 use crate::commands::Failure;
 use crate::modes::Given;
-use crate::relay_arguments::Relay;
 use crate::relaying_arguments::Hosts;
-use crate::transfer::stop_flag;
-use crate::transfer_arguments::{Receive, Send};
-use crate::{active, stream, transfer};
 
 pub(crate) use receive::{FilesReceive, ReceiveConfig, ReliableReceive, StreamReceive};
 pub(crate) use relay::{Forwarding, RelayConfig, Routing};
@@ -31,30 +27,6 @@ pub(crate) use send::{FilesSend, ReliableSend, SendConfig, StreamSend};
 
 /// The protocol of reliable sessions unless another one is named.
 const ACTIVE: &str = "amca";
-
-pub(crate) fn send(arguments: &Send, given: &Given) -> Result<(), Failure> {
-    match SendConfig::of(arguments, given)? {
-        SendConfig::Files(files) => transfer::send(&files),
-        SendConfig::Stream(stream) => stream::send(&stream),
-        SendConfig::Reliable(reliable) => active::send(&reliable),
-    }
-}
-
-pub(crate) fn receive(arguments: &Receive, given: &Given) -> Result<(), Failure> {
-    let stop = stop_flag()?;
-    match ReceiveConfig::of(arguments, given, &stop)? {
-        ReceiveConfig::Files(files) => transfer::receive(&files, &stop),
-        ReceiveConfig::Stream(stream) => stream::receive(&stream, &stop),
-        ReceiveConfig::Reliable(reliable) => active::receive(&reliable, &stop),
-    }
-}
-
-pub(crate) fn relay(arguments: &Relay, given: &Given) -> Result<(), Failure> {
-    match RelayConfig::of(arguments, given)? {
-        RelayConfig::Forwarding(forwarding) => crate::relay::relay(&forwarding),
-        RelayConfig::Routing(routing) => active::relay(&routing),
-    }
-}
 
 fn std(duration: Duration) -> StdDuration {
     StdDuration::from_nanos(duration.as_ns())

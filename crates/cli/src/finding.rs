@@ -10,6 +10,7 @@ use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner
 use layercast_delivery::announce::flute::FluteSession;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
+use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};
@@ -20,7 +21,7 @@ use layercast_transport::receive::Known;
 use crate::commands::Failure;
 use crate::key::{read_as, read_description, sign_description, verify_description, wrong};
 use crate::output::{complain, print};
-use crate::transfer_arguments::{FLUTE_SCHEME, is_description, is_sdp};
+use crate::transfer_arguments::{FLUTE_SCHEME, group, is_description, is_sdp};
 use crate::transport_failure::failure;
 
 /// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
@@ -295,4 +296,20 @@ fn unfound(
         }
     };
     Failure::Other(anyhow::Error::msg(text))
+}
+
+/// A session by its URL, its description or its group.
+pub(crate) fn session_key(named: &str) -> Result<SessionKey, Failure> {
+    let refused = |error: String| Failure::Input(format!("error: {named}: {error}"));
+    if named.contains("://") {
+        let url: SessionUrl = named.parse().map_err(|error| refused(format!("{error}")))?;
+        return Ok(SessionKey { group: SocketAddr::new(url.group, url.port), source: url.source });
+    }
+    if let Ok(group) = group(named) {
+        return Ok(SessionKey { group, source: None });
+    }
+    match described(Path::new(named), &[])?.0 {
+        Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
+        known => Ok(SessionKey { group: known.group(), source: known.source() }),
+    }
 }

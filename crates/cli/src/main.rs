@@ -13,9 +13,6 @@ mod commands;
 mod compare;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod configured;
-#[cfg(not(all(feature = "transport", target_os = "linux")))]
-#[path = "no_configured.rs"]
-mod configured;
 mod design;
 mod design_arguments;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -56,6 +53,11 @@ mod log;
 mod measures;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod metrics;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+mod modal;
+#[cfg(not(all(feature = "transport", target_os = "linux")))]
+#[path = "no_modal.rs"]
+mod modal;
 mod modes;
 mod observe;
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -142,8 +144,8 @@ fn run(command: &Command, given: &Given) -> Result<(), Failure> {
         Command::Explore(arguments) => explore::explore(arguments),
         #[cfg(all(feature = "emulator", target_os = "linux"))]
         Command::Endpoint(arguments) => endpoint::endpoint(arguments),
-        Command::Send(arguments) => configured::send(arguments, given),
-        Command::Receive(arguments) => configured::receive(arguments, given),
+        Command::Send(arguments) => modal::send(arguments, given),
+        Command::Receive(arguments) => modal::receive(arguments, given),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Key(arguments) => key::key(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -153,7 +155,7 @@ fn run(command: &Command, given: &Given) -> Result<(), Failure> {
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Relay(arguments) => match &arguments.command {
             Some(relay_arguments::RelayCommand::Status(status)) => relay_tree::show(status),
-            None => configured::relay(arguments, given),
+            None => modal::relay(arguments, given),
         },
         Command::Completions(arguments) => package::completions(arguments),
         Command::Man(arguments) => package::manual_pages(arguments),

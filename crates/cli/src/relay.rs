@@ -5,14 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use layercast_delivery::announce::url::SessionUrl;
-use layercast_delivery::relay::session::SessionKey;
-use layercast_transport::receive::Known;
 use layercast_transport::relay::{self as transport, RelayEvent};
 
 use crate::commands::{Failure, counted};
 use crate::configured::Forwarding;
-use crate::finding;
 use crate::metrics::{self, Served};
 use crate::output::{complain, print};
 use crate::relay_status;
@@ -98,20 +94,4 @@ fn stop_with_input(stop: Arc<AtomicBool>) -> Result<(), Failure> {
     let thread = std::thread::Builder::new().name("input".to_owned());
     thread.spawn(wait).context("a thread cannot be started")?;
     Ok(())
-}
-
-/// A session by its URL, its description or its group.
-pub(crate) fn key(named: &str) -> Result<SessionKey, Failure> {
-    let wrong = |error: String| Failure::Input(format!("error: {named}: {error}"));
-    if named.contains("://") {
-        let url: SessionUrl = named.parse().map_err(|error| wrong(format!("{error}")))?;
-        return Ok(SessionKey { group: SocketAddr::new(url.group, url.port), source: url.source });
-    }
-    if let Ok(group) = crate::transfer_arguments::group(named) {
-        return Ok(SessionKey { group, source: None });
-    }
-    match finding::described(std::path::Path::new(named), &[])?.0 {
-        Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
-        known => Ok(SessionKey { group: known.group(), source: known.source() }),
-    }
 }

@@ -15,9 +15,8 @@ use layercast_transport::relay::FeedbackPath;
 use super::{group_key, input, std};
 use crate::amt_arguments::Amt;
 use crate::commands::Failure;
-use crate::finding::{self, Seek, Sought};
+use crate::finding::{self, Seek, Sought, session_key};
 use crate::modes::{Given, RECEIVE, ReceiveMode};
-use crate::relay::key;
 use crate::relaying_arguments::{Feedback, Relays, addresses};
 use crate::transfer_arguments::Receive;
 
@@ -152,7 +151,7 @@ fn outputs(receive: &Receive) -> Result<StreamOutputs, Failure> {
 fn reliable(receive: &Receive) -> Result<ReliableReceive, Failure> {
     let session = match (&receive.named, receive.group) {
         (_, Some(group)) => SessionKey { group, source: None },
-        (Some(named), None) => finding::without_keys(named).and_then(|()| key(named))?,
+        (Some(named), None) => finding::without_keys(named).and_then(|()| session_key(named))?,
         (None, None) => return Err(input("--reliable needs the session's group")),
     };
     let Some(into) = receive.into.clone() else { return Err(input("--reliable needs --into")) };

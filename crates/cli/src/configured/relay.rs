@@ -10,8 +10,8 @@ use layercast_transport::relay::{RelayOptions, ServeOptions};
 
 use super::{at_most, input, links, with_routers};
 use crate::commands::Failure;
+use crate::finding::session_key;
 use crate::modes::{Given, RELAY, RelayMode};
-use crate::relay::key;
 use crate::relay_arguments::Relay;
 use crate::relaying_arguments::addresses;
 
@@ -55,7 +55,7 @@ impl RelayConfig {
 
 fn forwarding(relay: &Relay, interface: Option<String>) -> Result<Forwarding, Failure> {
     let sessions: Result<Vec<SessionKey>, Failure> =
-        relay.sessions.iter().map(|session| key(session)).collect();
+        relay.sessions.iter().map(|session| session_key(session)).collect();
     let sessions = sessions?;
     if let Some(key) = sessions.iter().find(|key| !key.is_valid()) {
         let group = key.group;
@@ -84,7 +84,7 @@ fn routing(relay: &Relay, given: &Given) -> Result<Routing, Failure> {
         return Err(input("--protocol needs one session, such as 239.1.2.0:5500"));
     };
     let options = ActiveRelayOptions {
-        session: SessionKey { source: None, ..key(session)? },
+        session: SessionKey { source: None, ..session_key(session)? },
         protocol: with_routers(relay.protocol.as_deref().unwrap_or_default())?,
         listen: relay.listen,
         parents: addresses(&relay.parents),
