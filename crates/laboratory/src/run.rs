@@ -5,6 +5,7 @@
 
 mod applications;
 mod build;
+mod completions;
 mod draws;
 mod growth;
 mod levels;
@@ -172,8 +173,8 @@ pub(crate) fn replicate<F: Family>(
     let mut replication = measure::measure(scenario, &mut world, &mut observer, step)?;
     observer.finish()?;
     why::add_receivers(scenario, &world, &build::flow_infos(scenario), &mut replication);
+    replication.paths = why::paths(&world);
     if number == 1 {
-        replication.paths = why::paths(&world);
         why::add_changes(&world, &mut replication);
     }
     replication.number = number;
