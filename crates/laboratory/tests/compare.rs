@@ -346,7 +346,7 @@ fn who_loses_too_much_is_not_best() {
         Comparison::new(&run(&request), "", None).unwrap()
     };
     let top = ["fixed.level=4"];
-    let comparison = alone("250 kbit/s", "0", &["fixed", "elm"], &top);
+    let comparison = alone("250 kbit/s", "0", &["fixed", "cbr"], &top);
     let loss = comparison.protocols[0].loss_rate.mean.unwrap();
     assert!(
         loss > 0.7
@@ -355,11 +355,11 @@ fn who_loses_too_much_is_not_best() {
     let verdict = &comparison.verdict;
     assert_eq!(
         (verdict.best.as_slice(), verdict.lossy.as_slice()),
-        (&["elm".to_owned()][..], &["fixed".to_owned()][..]),
+        (&["cbr".to_owned()][..], &["fixed".to_owned()][..]),
         "{}",
         verdict.text
     );
-    assert!(verdict.text.starts_with("Best: elm. Left out: fixed loses 7"), "{}", verdict.text);
+    assert!(verdict.text.starts_with("Best: cbr. Left out: fixed loses 7"), "{}", verdict.text);
     let none = alone("250 kbit/s", "0", &["fixed"], &top);
     assert!(none.verdict.best.is_empty() && none.reference == "fixed");
     assert!(none.verdict.text.starts_with("None is best: fixed loses 7"), "{}", none.verdict.text);
