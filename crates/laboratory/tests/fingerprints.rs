@@ -38,9 +38,8 @@ fn fingerprints() -> String {
         summary.scenario_hash.clear();
         summary.title.clear();
         // Nor do fields that came after the first hashes were taken. The readable lines guard them.
-        let further = summary.windows.iter_mut().flat_map(|window| window.flows.values_mut());
-        let flows = summary.flows.iter_mut().map(|flow| &mut flow.measures);
-        flows.chain(further).for_each(|measures| {
+        let further = summary.windows.iter_mut().flat_map(|window| window.flows.iter_mut());
+        summary.flows.iter_mut().chain(further).map(|flow| &mut flow.measures).for_each(|measures| {
             (measures.late_kbps, measures.lost_packets, measures.movement) = (None, None, None);
             measures.limited = None;
         });

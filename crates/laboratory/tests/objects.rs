@@ -122,7 +122,7 @@ fn a_receiver_stays_for_the_others_if_it_is_asked_to_and_the_source_stops_last()
     assert!((packets(&staying, "s@R1") - sent).abs() < 10.0, "{} of {sent}", packets(&staying, "s@R1"));
     assert!(took > 1.8 * SIZE_OVER_RATE_S && took < 40.0, "{took}");
     for ran in [&leaving, &staying] {
-        let later = &ran.summary.windows[0].flows["s@R1"].throughput_kbps;
+        let later = &ran.summary.windows[0].flow("s@R1").unwrap().measures.throughput_kbps;
         assert_eq!(later.mean, Some(0.0), "nothing is sent when nobody needs it");
     }
 }
@@ -150,7 +150,7 @@ fn receivers_that_do_not_finish_are_counted_and_named() {
     let received = mean(measures.object_received.as_ref());
     assert!((received - 4.96 / SIZE_OVER_RATE_S).abs() < 0.003, "{received}");
     let Outcome { experiment, replications, .. } = &ran.outcome;
-    let table = results::table::render(experiment, &ran.summary);
+    let table = results::table::render(experiment, &ran.summary, 120);
     assert!(table.contains("Complete at the end: 0 of 2 receivers."), "{table}");
     assert!(table.contains("s@R1 not complete: 56 % at the end."), "{table}");
     let page = results::report::html(experiment, replications, &ran.summary).unwrap();
@@ -165,7 +165,7 @@ fn receivers_that_do_not_finish_are_counted_and_named() {
 
 #[test]
 fn a_column_of_completion_is_there_only_with_an_object() {
-    let table = |ran: &Ran| results::table::render(&ran.outcome.experiment, &ran.summary);
+    let table = |ran: &Ran| results::table::render(&ran.outcome.experiment, &ran.summary, 120);
     let with = run_text("constant", CONSTANT, &[]);
     assert!(table(&with).contains("complete, s"), "{}", table(&with));
     assert!(table(&with).contains("Complete at the end: 2 of 2 receivers."), "{}", table(&with));

@@ -26,9 +26,9 @@ pub(super) fn check(facts: &Facts<'_>) -> Option<Doubt> {
         subject: subject(facts, &grows),
         paths: vec![format!("links.{name}.queue"), "defaults.link.queue".to_owned(), format!("links.{name}")],
         message: format!(
-            "the queue never drops, and {} may be offered {} of the {} that it carries",
-            facts.names[first],
+            "the queue never drops, and up to {} may be offered to {}, which carries {}",
             rounded(offered[first]),
+            facts.names[first],
             facts.direction(first).rate,
         ),
         remedy: format!(

@@ -254,7 +254,7 @@ fn findings_are_printed_with_place_and_remedy() {
     let found = found(&[("replications = 5", "replications = 2")]);
     assert_eq!(
         render("my.toml", &found),
-        "warning: my.toml:3: scenario: intervals of 2 replications are wide and themselves uncertain \
+        "warning: my.toml:3: scenario: with 2 replications, confidence intervals are wide and unreliable \
          [few-replications]\n  = help: at least 5, with `replications` or `--replications`\n"
     );
     let many = vec![found[0].clone(); 11];

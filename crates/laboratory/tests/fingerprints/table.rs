@@ -26,8 +26,10 @@ pub(crate) fn flow_lines(summary: &Summary) -> String {
     let mut text = window_lines("", &main.collect::<Vec<_>>());
     for window in &summary.windows {
         let [from, to] = window.window_s;
-        let flows = window.flows.iter().map(|(name, statistics)| (name.as_str(), statistics));
-        text += &window_lines(&format!(" {from}-{to} s"), &flows.collect::<Vec<_>>());
+        let mut flows: Vec<_> =
+            window.flows.iter().map(|flow| (flow.name.as_str(), &flow.measures)).collect();
+        flows.sort_by_key(|(name, _)| *name);
+        text += &window_lines(&format!(" {from}-{to} s"), &flows);
     }
     text
 }
