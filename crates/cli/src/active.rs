@@ -17,11 +17,11 @@ use layercast_transport::active::{
 
 use crate::commands::{Failure, counted};
 use crate::metrics::Served;
-use crate::output::{complain, print};
+use crate::output::{complain, one_line, print};
 use crate::relay::{key, serve_metrics};
 use crate::relay_arguments::Relay;
 use crate::relay_status;
-use crate::relaying_arguments::addresses;
+use crate::relaying::addresses;
 use crate::transfer::{line, stop_flag};
 use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::view::rounded;
@@ -40,10 +40,10 @@ fn input(text: &str) -> Failure {
 fn failure(error: ActiveFailure) -> Failure {
     match error {
         ActiveFailure::Description(_) | ActiveFailure::Name { .. } | ActiveFailure::File { .. } => {
-            input(&error.to_string())
+            input(&one_line(&error.to_string()))
         }
         // The text contains the system's reason already.
-        error => Failure::Other(anyhow::Error::msg(error.to_string())),
+        error => Failure::Other(anyhow::Error::msg(one_line(&error.to_string()))),
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     let Some(into) = arguments.into.clone() else { return Err(input("--reliable needs --into")) };
     let options = ActiveReceiveOptions {
         session,
-        parents: addresses(&arguments.relays.relays),
+        parents: addresses(&arguments.relays.relays)?,
         into,
         replace: arguments.replace,
         patience: std(arguments.patience),
@@ -122,9 +122,9 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
         session: SessionKey { source: None, ..key(session)? },
         protocol: with_routers(protocol)?,
         listen: arguments.listen,
-        parents: addresses(&arguments.parents),
+        parents: addresses(&arguments.parents)?,
         children: arguments.max_children,
-        alternatives: Alternatives::new(addresses(&arguments.alternatives)),
+        alternatives: Alternatives::new(addresses(&arguments.alternatives)?),
     };
     let stop = stop_flag()?;
     let bar = line(arguments.quiet, None);

@@ -17,7 +17,7 @@ use crate::finding;
 use crate::metrics::{self, Served};
 use crate::output::{complain, print};
 use crate::relay_arguments::{Relay, RelayCommand};
-use crate::relaying_arguments::addresses;
+use crate::relaying::addresses;
 use crate::transfer::{line, stop_flag};
 use crate::transport_failure::failure;
 use crate::view::rounded;
@@ -88,8 +88,8 @@ pub(crate) fn relay(arguments: &Relay) -> Result<(), Failure> {
 /// Serves what is asked for by `--metrics`.
 pub(crate) fn serve_metrics(arguments: &Relay, served: &Served) -> Result<(), Failure> {
     let Some(at) = arguments.metrics else { return Ok(()) };
-    let at = metrics::serve(at, served.clone())
-        .map_err(|error| Failure::Input(format!("error: --metrics: {at}: {error}")))?;
+    let at =
+        metrics::serve(at, served.clone()).map_err(|error| anyhow::anyhow!("--metrics {at}: {error}"))?;
     complain(&format!("note: metrics at http://{at}/metrics"));
     Ok(())
 }
@@ -126,11 +126,11 @@ fn options(arguments: &Relay) -> Result<RelayOptions, Failure> {
         serve: ServeOptions {
             listen: arguments.listen,
             allowed,
-            alternatives: Alternatives::new(addresses(&arguments.alternatives)),
+            alternatives: Alternatives::new(addresses(&arguments.alternatives)?),
             limits,
             highest: arguments.max_rate,
         },
-        parents: addresses(&arguments.parents),
+        parents: addresses(&arguments.parents)?,
         interface: arguments.interface.clone(),
         local: arguments.local.clone(),
     })

@@ -17,7 +17,7 @@ use layercast_transport::send::stream::{
 
 use crate::commands::Failure;
 use crate::finding;
-use crate::output::{complain, print};
+use crate::output::{complain_lines, print};
 use crate::stream_arguments::UnitSize;
 use crate::transfer::{line, note, receive_options, send_options, status, stop_flag};
 use crate::transfer_arguments::{Receive, Send};
@@ -160,7 +160,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
     };
     let text = format!("Stopped: {why}. {}\n{}", received(&progress), received_layers(&progress));
     if takes_stdout {
-        complain(text.trim_end());
+        complain_lines(text.trim_end());
     } else if !watch.is_json() {
         print(&text)?;
     }

@@ -1,23 +1,25 @@
 //! `layercast send` and `layercast receive`: files over multicast.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::{Duration, Size};
+use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::{PACKET_BYTES, Session};
 use layercast_protocols::registry;
+use layercast_transport::announcing::Size as ContentSize;
 use layercast_transport::host::Interface;
-use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
+use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, RelayUse};
 use layercast_transport::send::{
     self, Ends, PART_SYMBOLS, SendEvent, SendOptions, SendProgress, Sent, Stopped, TAGGED,
 };
@@ -27,10 +29,10 @@ use crate::commands::Failure;
 use crate::finding::{self, Sought};
 use crate::layering;
 use crate::on_complete::OnComplete;
-use crate::output::{complain, print};
+use crate::output::{complain, one_line, print};
 use crate::reception;
 use crate::relaying;
-use crate::relaying_arguments::addresses;
+use crate::sessions::in_bytes;
 use crate::transfer_arguments::{PacketSize, Receive, Send};
 use crate::transport_failure::{failure, is_input};
 use crate::view::{self, View, rounded};
@@ -70,6 +72,9 @@ pub(crate) fn note(bar: &ProgressBar, notice: &Notice) {
     bar.suspend(|| complain(&format!("{kind}: {notice}")));
 }
 
+/// How long a service waits for a name server, and how often it looks for an interruption.
+const LOOKUP_PAUSE: StdDuration = StdDuration::from_secs(10);
+const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 /// How long a file is read for its hash without a word.
 const SILENT: StdDuration = StdDuration::from_secs(2);
 
@@ -116,8 +121,8 @@ fn packet_size(arguments: &Send) -> Result<Size, Failure> {
             let mtu = interface.mtu(arguments.group).map(|mtu| mtu.min(*PACKET_BYTES.end()));
             mtu.map(Size::from_bytes).ok_or_else(|| {
                 let name = &interface.name;
-                Failure::Input(format!(
-                    "error: the system does not say the MTU of {name}: name a size with --packet"
+                Failure::Other(anyhow::anyhow!(
+                    "the system does not say the MTU of {name}: name a size with --packet"
                 ))
             })
         }
@@ -162,7 +167,7 @@ pub(crate) fn send_options(arguments: &Send) -> Result<SendOptions, Failure> {
         tagged: TAGGED,
         state: arguments.state.clone(),
         serve: relaying::serving(&arguments.serving, arguments.group),
-        relays: addresses(&arguments.serving.relays),
+        relays: relaying::addresses(&arguments.serving.relays)?,
         seed: None,
         name: arguments.name.clone().unwrap_or_else(|| finding::default_name(&arguments.paths)),
         is_announced: finding::is_announced(arguments),
@@ -178,19 +183,20 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
     let mut described = Ok(());
     let mut hashing = Hashing::new();
     let mut watch = Watch::begin("source", &arguments.watching, None)?;
-    let mut receivers = None;
+    let (mut receivers, mut what) = (None, String::new());
     let outcome = send::send(&arguments.paths, &options, &stop, &mut |event| {
         match event {
             SendEvent::Hashing { done, of } => hashing.show(&bar, arguments.quiet, *done, *of),
             SendEvent::Ready(session, objects, description) => {
+                what = one_line(&sent_files(&arguments.paths, *objects, description));
                 described = finding::write_description(arguments, &options, session, description)
-                    .and_then(|()| announce(arguments, &options, session, *objects))
+                    .and_then(|()| announce(arguments, &options, session, &what))
                     .and_then(|()| finding::name_session(arguments, description));
             }
             SendEvent::Progress(progress) => {
                 let receivers =
                     receivers.as_ref().and_then(|known| reception::line(known, progress.completions));
-                let mut text = sending(progress, &ends);
+                let mut text = format!("{what}: {}", sending(progress, &ends));
                 text.extend(receivers.map(|line| format!("\n{line}")));
                 bar.set_message(text.clone());
                 watch.log(&bar, arguments.quiet, || text);
@@ -214,12 +220,7 @@ pub(crate) fn send(arguments: &Send) -> Result<(), Failure> {
 }
 
 /// Prints what is sent.
-fn announce(
-    arguments: &Send,
-    options: &SendOptions,
-    session: &Session,
-    objects: usize,
-) -> anyhow::Result<()> {
+fn announce(arguments: &Send, options: &SendOptions, session: &Session, what: &str) -> anyhow::Result<()> {
     let needs = options.protocol.requirements();
     if arguments.watching.json {
         return Ok(());
@@ -229,17 +230,22 @@ fn announce(
         Some(most) => format!(", to at most {most} receivers"),
         None => String::new(),
     };
-    let what = match arguments.paths.as_slice() {
-        [one] if objects == 1 => one.display().to_string(),
-        [one] => format!("{objects} files in {}", one.display()),
-        several => format!("{objects} files in {} paths", several.len()),
-    };
     print(&format!(
         "Sending {what} to {} by {}{limit}, {}\n",
         session.group,
         layering::summary(session, needs),
         until(&options.ends),
     ))
+}
+
+/// The files that are sent, with their length.
+fn sent_files(paths: &[PathBuf], objects: usize, description: &Description) -> String {
+    let what = match paths {
+        [one] if objects == 1 => one.display().to_string(),
+        [one] => format!("{objects} files in {}", one.display()),
+        several => format!("{objects} files in {} paths", several.len()),
+    };
+    ContentSize::of(description).map_or(what.clone(), |size| format!("{what} ({})", in_bytes(size.bytes)))
 }
 
 /// Why it ended, what was sent, and who has it.
@@ -296,7 +302,7 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
         None => String::new(),
     };
     format!(
-        "{:.0} s, {:.2} rounds, {} on average, {} packets, {} refused, {} reports{complete}",
+        "{:.0} s, all sent {:.2} times (rounds), {} on average, {} packets, {} refused, {} reports{complete}",
         progress.elapsed.as_secs_f64(),
         progress.rounds,
         rounded(mean),
@@ -310,6 +316,23 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
 pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<ReceiveOptions, Failure> {
     let group_key = group_key(arguments.group_key.as_deref())?;
     let Sought { known, salt, keys, relays } = finding::sought(arguments, stop)?;
+    let keep_going = arguments.mirror || arguments.keep_going;
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    let relays = loop {
+        match relaying::relays(&arguments.relays, &relays) {
+            Err(Failure::Other(error)) if keep_going => {
+                complain(&format!("warning: {error}: trying again in {} s", LOOKUP_PAUSE.as_secs()));
+                let begin = Instant::now();
+                while begin.elapsed() < LOOKUP_PAUSE && !is_stopped() {
+                    std::thread::sleep(LOOK_EVERY);
+                }
+                if is_stopped() {
+                    break RelayUse::default();
+                }
+            }
+            relays => break relays?,
+        }
+    };
     Ok(ReceiveOptions {
         known,
         interface: arguments.interface.clone(),
@@ -318,7 +341,7 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
             replace: arguments.replace || arguments.mirror,
             mirror: arguments.mirror,
         },
-        keep_going: arguments.mirror || arguments.keep_going,
+        keep_going,
         start_within: duration(arguments.start_within.unwrap_or(arguments.patience)),
         patience: duration(arguments.patience),
         within: arguments.within.map(duration),
@@ -327,7 +350,7 @@ pub(crate) fn receive_options(arguments: &Receive, stop: &AtomicBool) -> Result<
         salt,
         keys,
         silent: arguments.silent,
-        relays: relaying::relays(&arguments.relays, &relays),
+        relays,
         seed: None,
     })
 }
@@ -353,7 +376,7 @@ pub(crate) fn receive(arguments: &Receive) -> Result<(), Failure> {
                 bar.set_length(progress.objects.needed.max(1));
                 bar.set_position(progress.objects.held);
                 bar.set_message(view.lines(progress));
-                watch.log(&bar, arguments.quiet, || receiving(progress));
+                watch.log(&bar, arguments.quiet, || receiving(progress, &view));
             }
             ReceiveEvent::Trace(at, note, estimates) => view.decided(*at, note, estimates),
             ReceiveEvent::Object(event) => {
@@ -457,17 +480,14 @@ fn object(event: &ReceptionEvent) -> Option<String> {
     })
 }
 
-fn receiving(progress: &ReceiveProgress) -> String {
+fn receiving(progress: &ReceiveProgress, view: &View) -> String {
     let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
-    let files = match progress.objects.objects {
-        0 | 1 => String::new(),
-        objects => format!("{} of {objects} files, ", progress.objects.complete + progress.objects.failed),
-    };
     format!(
-        "{files}level {}{why}, {} in, fair {}, packets lost {}, loss event rate {}, about {:.0} s left",
+        "{}, level {}{why}, {} in, fair {}, packets lost {}, loss event rate {}, about {:.0} s left",
+        view::files(progress),
         progress.estimates.level,
         rounded(progress.goodput_bps),
-        view::fair(&progress.estimates),
+        view.fair(&progress.estimates),
         view::percent(progress.packets_lost),
         view::percent(progress.estimates.loss),
         view::left_s(progress),
