@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod batches;
+mod floods;
 mod packages;
 mod parts;
 mod signed;
