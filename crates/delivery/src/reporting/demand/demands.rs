@@ -75,7 +75,7 @@ pub struct Demands {
     wanted: Level,
     uplink: Uplink,
     /// What the host sends by the last [`Demands::take_change`].
-    taken: Sending,
+    pub(super) taken: Sending,
     /// What was announced last, and when.
     announced: (Level, Time),
 }
