@@ -289,11 +289,6 @@ impl ReceiverHost {
         self.drive_endpoint(self.clock.now(), Input::Stop)
     }
 
-    /// Whether the base channel alone is held.
-    pub fn rests(&self) -> bool {
-        self.rests
-    }
-
     /// Holds the base channel alone from now on, or begins with a new receiver.
     ///
     /// # Errors

@@ -159,7 +159,6 @@ impl<'a> Running<'a> {
             if let Some(reports) = &mut self.reports {
                 reports.look(host, clock.now());
             }
-            self.rest_or_begin(host)?;
             self.demand.look(host);
             if is_complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
@@ -169,6 +168,7 @@ impl<'a> Running<'a> {
                 let silent = StdDuration::from_nanos(self.following.silent_for(clock.now()).as_ns());
                 placing.look(host, silent, say)?;
                 self.reception.flush();
+                self.rest_or_begin(host)?;
                 self.report(host, &report);
                 if is_complete {
                     return Ok(Outcome::Complete(Box::new(report)));
@@ -200,9 +200,7 @@ impl<'a> Running<'a> {
 
     /// A service that has everything holds the base alone, by which it learns of what is new.
     fn rest_or_begin(&mut self, host: &mut ReceiverHost) -> Result<(), Error> {
-        let rests = self.options.keep_going
-            && !self.reception.needs_packets()
-            && (host.rests() || self.reception.is_complete());
+        let rests = self.options.keep_going && self.reception.is_up_to_date();
         if self.demand.rest(host.clock().now(), rests) { host.set_rest(rests) } else { Ok(()) }
     }
 
