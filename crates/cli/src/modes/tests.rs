@@ -67,9 +67,21 @@ impl Line {
     }
 
     fn with(&self, flag: &str) -> Line {
-        let line = self.set(flag, sample(self, flag));
-        // What clap asks for besides.
-        match (self.0, flag) {
+        self.set(flag, sample(self, flag)).besides(flag)
+    }
+
+    /// With a flag also next to those that name the same.
+    fn and(&self, flag: &str) -> Line {
+        let mut line = self.clone();
+        line.1.retain(|(other, _)| other != flag);
+        line.1.push((flag.to_owned(), sample(self, flag)));
+        line.besides(flag)
+    }
+
+    /// With what clap asks for besides a flag.
+    fn besides(self, flag: &str) -> Line {
+        let line = self;
+        match (line.0, flag) {
             ("run", "probes" | "captures" | "notes") => line.with("out"),
             ("run", "capture_replication") => line.with("captures"),
             _ => line,
@@ -221,6 +233,7 @@ fn sample(line: &Line, flag: &str) -> Vec<String> {
         (_, "relays" | "parents" | "alternatives" | "amt" | "serve") => {
             if line.has(flag) { "127.0.0.8:7777" } else { "127.0.0.7:7777" }.to_owned()
         }
+        ("receive", "into") => "e".to_owned(),
         (_, "packet") => "1000 bytes".to_owned(),
         (_, "factor" | "layers") => "3".to_owned(),
         (_, "from" | "base") => "200 kbit/s".to_owned(),
@@ -303,6 +316,7 @@ fn check_cells<M: Copy + PartialEq>(table: &'static Table<M>) -> (usize, usize) 
                 }
                 Cell::Refused(Reason { why, instead }) => {
                     let flag = names.of_flag(row.flag);
+                    let with = line.and(row.flag);
                     let text = with.refused();
                     let error = format!(
                         "error: {flag} cannot be used with `{} {}`: {why}\n  = help: {instead}",
@@ -354,15 +368,7 @@ fn check_rules<M: Copy + PartialEq>(table: &'static Table<M>) -> usize {
                     }
                 }
                 for with in if rule.with.is_empty() { &[""][..] } else { rule.with } {
-                    let wrong = if with.is_empty() {
-                        wrong.clone()
-                    } else {
-                        // Also what names the same.
-                        let mut both = wrong.clone();
-                        both.1.retain(|(flag, _)| flag != with);
-                        both.1.push(((*with).to_owned(), sample(&both, with)));
-                        both
-                    };
+                    let wrong = if with.is_empty() { wrong.clone() } else { wrong.and(with) };
                     let text = wrong.refused();
                     let other = if with.is_empty() { names.all(rule.without) } else { names.of_flag(with) };
                     let what = if with.is_empty() { "needs" } else { "cannot be used with" };
