@@ -236,7 +236,7 @@ fn sample(line: &Line, flag: &str) -> Vec<String> {
         ("receive", "into") => "e".to_owned(),
         (_, "packet") => "1000 bytes".to_owned(),
         (_, "factor" | "layers") => "3".to_owned(),
-        (_, "from" | "base") => "200 kbit/s".to_owned(),
+        ("send", "from" | "base") => "200 kbit/s".to_owned(),
         (_, "to") => "7 Mbit/s".to_owned(),
         (_, "rates") => "1 Mbit/s,2 Mbit/s".to_owned(),
         _ => any_value(argument),
