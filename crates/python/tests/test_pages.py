@@ -180,7 +180,8 @@ def test_commands_run(block: Block, command: Command, tmp_path: Path) -> None:
 
 #: Writes down the commands that are checked, and does nothing else.
 RECORDER = r"""
-record() { printf '%s\037' "$@" >> calls; printf '\036' >> calls; }
+# In one write, since commands in the background record at the same time.
+record() { local call; printf -v call '%s\037' "$@"; printf '%s\036' "$call" >> calls; }
 command_not_found_handle() { :; }
 layercast() { record layercast "$@"; }
 make() { record make "$@"; }
