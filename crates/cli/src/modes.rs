@@ -12,6 +12,7 @@ mod relay;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod send;
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -152,13 +153,14 @@ impl<M: Copy + PartialEq> Table<M> {
     /// # Errors
     /// Each refused flag with the mode, the reason and the remedy.
     pub(crate) fn check(&self, mode: M, given: &Given, but: &[&str]) -> Result<(), Failure> {
-        let names = Names::of(self);
+        // Only errors need it, and it takes the whole description of the command line.
+        let names = LazyCell::new(|| Names::of(self));
         let column = self.modes.iter().position(|one| one.mode == mode).unwrap_or_default();
         let title = self.modes.get(column).map_or("", |mode| mode.name);
         let mut errors = Vec::new();
         for row in self.rows.iter().filter(|row| given.has(row.flag) && !but.contains(&row.flag)) {
-            let flag = names.of_flag(row.flag);
             let mut error = |what: String, Reason { why, instead }: Reason| {
+                let flag = names.of_flag(row.flag);
                 errors.push(format!("error: {flag} {what}: {why}\n  = help: {instead}"));
             };
             if let Some(Cell::Refused(reason)) = row.cells.get(column) {
