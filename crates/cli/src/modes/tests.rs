@@ -412,7 +412,7 @@ fn every_flag_is_refused_with_its_reason_or_seen_in_what_the_mode_gets() {
 }
 
 #[test]
-fn all_that_is_refused_is_told_at_once() {
+fn all_refusals_come_at_once() {
     let line = base("send", "--reliable").with("key").with("group_key").with("encrypt").with("ttl");
     let text = line.refused();
     for flag in ["--key", "--group-key", "--encrypt", "--ttl"] {
