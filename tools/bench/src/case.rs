@@ -11,11 +11,12 @@ use layercast_core::units::Time;
 use layercast_simulator::ReceiverId;
 use serde::{Deserialize, Serialize};
 
-use crate::{memory, networks, process};
+use crate::delivery::{self, Protection};
+use crate::{memory, networks, process, scenario};
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
-/// A network with its load.
+/// A network with its load, or a transfer.
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum Case {
     /// Long SACK connections over one bottleneck, 100 ms there and back.
@@ -36,6 +37,22 @@ pub(crate) enum Case {
         /// The simulated time in seconds.
         seconds: u32,
     },
+    /// A scenario of `tools/bench/gate`, with the laboratory's measures.
+    Scenario {
+        /// The name of its file.
+        #[arg(value_parser = scenario::named)]
+        name: &'static str,
+        /// The simulated time in seconds.
+        seconds: u32,
+    },
+    /// A file, from the sender's to the receiver's machine; one packet of twenty is lost.
+    Delivery {
+        /// Whether packets are encrypted.
+        #[arg(value_enum)]
+        protection: Protection,
+        /// Its length in kilobytes.
+        kilobytes: u32,
+    },
 }
 
 /// The measurements of a run of a case, by this program or a peer.
@@ -45,7 +62,7 @@ pub(crate) struct Measurement {
     pub(crate) set_up_s: f64,
     /// Processor time to run it, in seconds.
     pub(crate) run_s: f64,
-    /// Transmissions of a packet on a link.
+    /// Transmissions of a packet on a link; packets of a transfer.
     pub(crate) hops: u64,
     /// Packets delivered to receivers of the session; zero for a dumbbell.
     pub(crate) deliveries: u64,
@@ -61,50 +78,49 @@ impl Measurement {
 }
 
 impl Case {
-    /// The same case with another simulated time.
-    pub(crate) fn lasting(self, seconds: u32) -> Case {
+    /// The same case with another length: simulated seconds, or kilobytes.
+    pub(crate) fn lasting(self, length: u32) -> Case {
         match self {
-            Case::Dumbbell { connections, mbps, .. } => Case::Dumbbell { connections, mbps, seconds },
-            Case::Tree { leaves, per_leaf, .. } => Case::Tree { leaves, per_leaf, seconds },
+            Case::Dumbbell { connections, mbps, .. } => Case::Dumbbell { connections, mbps, seconds: length },
+            Case::Tree { leaves, per_leaf, .. } => Case::Tree { leaves, per_leaf, seconds: length },
+            Case::Scenario { name, .. } => Case::Scenario { name, seconds: length },
+            Case::Delivery { protection, .. } => Case::Delivery { protection, kilobytes: length },
         }
+    }
+
+    /// The part of it that is not measured, since most of it is set-up: one of no length, or of the least that there can be.
+    pub(crate) fn begun(self) -> Case {
+        self.lasting(match self {
+            Case::Dumbbell { .. } | Case::Tree { .. } => 0,
+            Case::Scenario { .. } | Case::Delivery { .. } => 1,
+        })
     }
 
     /// Runs it in this process.
     pub(crate) fn run(self) -> Result<Measurement> {
-        let begun = ProcessTime::now();
-        let (mut simulation, receivers, seconds) = self.set_up()?;
-        let set_up = begun.elapsed();
-        let begun = ProcessTime::now();
-        simulation.run_until(Time::from_secs_f64(f64::from(seconds)));
-        let run: Duration = begun.elapsed();
-        Ok(Measurement {
-            set_up_s: set_up.as_secs_f64(),
-            run_s: run.as_secs_f64(),
-            hops: simulation.engine_counters().packet_hops,
-            deliveries: receivers.iter().map(|&id| simulation.receiver_counters(id).received_packets).sum(),
-            peak_bytes: memory::peak("self"),
-        })
-    }
-
-    fn set_up(self) -> Result<(Simulation, Vec<ReceiverId>, u32)> {
-        Ok(match self {
+        match self {
             Case::Dumbbell { connections, mbps, seconds } => {
-                (networks::dumbbell(connections, f64::from(mbps))?, Vec::new(), seconds)
+                simulate(seconds, || Ok((networks::dumbbell(connections, f64::from(mbps))?, Vec::new())))
             }
             Case::Tree { leaves, per_leaf, seconds } => {
-                let (simulation, receivers) = networks::tree(leaves, per_leaf)?;
-                (simulation, receivers, seconds)
+                simulate(seconds, || networks::tree(leaves, per_leaf))
             }
-        })
+            Case::Scenario { name, seconds } => scenario::run(name, seconds),
+            Case::Delivery { protection, kilobytes } => delivery::run(protection, kilobytes),
+        }
     }
 
     /// The arguments of the command line that runs it.
     pub(crate) fn arguments(self) -> Vec<String> {
-        let (name, numbers) = match self {
-            Case::Dumbbell { connections, mbps, seconds } => ("dumbbell", [connections, mbps, seconds]),
-            Case::Tree { leaves, per_leaf, seconds } => ("tree", [leaves, per_leaf, seconds]),
+        let words = match self {
+            Case::Dumbbell { connections, mbps, seconds } => {
+                format!("dumbbell {connections} {mbps} {seconds}")
+            }
+            Case::Tree { leaves, per_leaf, seconds } => format!("tree {leaves} {per_leaf} {seconds}"),
+            Case::Scenario { name, seconds } => format!("scenario {name} {seconds}"),
+            Case::Delivery { protection, kilobytes } => format!("delivery {protection} {kilobytes}"),
         };
-        ["case", name].map(String::from).into_iter().chain(numbers.map(|number| number.to_string())).collect()
+        ["case"].into_iter().chain(words.split(' ')).map(String::from).collect()
     }
 
     /// Runs it in a process of `program`, a build of this one, so that its memory is measured separately.
@@ -113,6 +129,26 @@ impl Case {
         serde_json::from_str(&finished.output)
             .with_context(|| format!("what {} printed for {self}", program.display()))
     }
+}
+
+/// Sets a simulation up and runs it.
+fn simulate(
+    seconds: u32,
+    set_up: impl FnOnce() -> Result<(Simulation, Vec<ReceiverId>)>,
+) -> Result<Measurement> {
+    let begun = ProcessTime::now();
+    let (mut simulation, receivers) = set_up()?;
+    let set_up = begun.elapsed();
+    let begun = ProcessTime::now();
+    simulation.run_until(Time::from_secs_f64(f64::from(seconds)));
+    let run: Duration = begun.elapsed();
+    Ok(Measurement {
+        set_up_s: set_up.as_secs_f64(),
+        run_s: run.as_secs_f64(),
+        hops: simulation.engine_counters().packet_hops,
+        deliveries: receivers.iter().map(|&id| simulation.receiver_counters(id).received_packets).sum(),
+        peak_bytes: memory::peak("self"),
+    })
 }
 
 impl std::fmt::Display for Case {
@@ -125,6 +161,8 @@ impl std::fmt::Display for Case {
             Case::Tree { leaves, per_leaf, seconds } => {
                 write!(f, "tree, {leaves} leaves of {per_leaf} receivers, {seconds} s")
             }
+            Case::Scenario { name, seconds } => write!(f, "{name}, {seconds} s"),
+            Case::Delivery { protection, kilobytes } => write!(f, "delivery, {protection}, {kilobytes} kB"),
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::case::{Case, Measurement};
 
@@ -13,11 +13,12 @@ pub(crate) fn available() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Instructions per packet hop of `case` in `program`, a build of this one, without those of the set-up.
+/// Instructions per packet hop of `case` in `program`, a build of this one, without those of its begin.
 pub(crate) fn per_hop(program: &Path, case: Case) -> Result<f64> {
     let (whole, taken) = count(program, case)?;
-    let (set_up, _) = count(program, case.lasting(0))?;
-    Ok((whole - set_up) as f64 / taken.hops as f64)
+    let (begin, begun) = count(program, case.begun())?;
+    ensure!(taken.hops > begun.hops, "{case} has no packets");
+    Ok((whole - begin) as f64 / (taken.hops - begun.hops) as f64)
 }
 
 /// Instructions of a whole process, and its measurements.

@@ -5,6 +5,7 @@
 //! case. `layercast-bench thesis` measures whole experiments of the command.
 
 mod case;
+mod delivery;
 mod gate;
 mod history;
 mod instructions;
@@ -14,6 +15,7 @@ mod peer;
 mod process;
 mod report;
 mod row;
+mod scenario;
 mod spread;
 mod tables;
 mod thesis;

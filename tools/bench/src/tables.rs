@@ -46,7 +46,7 @@ pub(crate) fn own(rows: &[Row]) -> Table {
 fn own_cells(case: Case, column: &Column) -> [String; 9] {
     let receivers = match case {
         Case::Tree { leaves, per_leaf, .. } => Some(f64::from(leaves) * f64::from(per_leaf)),
-        Case::Dumbbell { .. } => None,
+        Case::Dumbbell { .. } | Case::Scenario { .. } | Case::Delivery { .. } => None,
     };
     let median = |measure: &dyn Fn(&Measurement) -> f64| column.spread(measure).map(|spread| spread.median);
     let text =

@@ -55,7 +55,16 @@ const FLOORS: &[(&str, &[&str])] = &[
         &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-laboratory"],
     ),
     ("layercast-testkit", &["layercast-core"]),
-    ("layercast-bench", &["layercast-core", "layercast-protocols", "layercast-simulator"]),
+    (
+        "layercast-bench",
+        &[
+            "layercast-core",
+            "layercast-delivery",
+            "layercast-laboratory",
+            "layercast-protocols",
+            "layercast-simulator",
+        ],
+    ),
     (
         "layercast-fuzz",
         &["layercast-core", "layercast-protocols", "layercast-delivery", "layercast-laboratory"],
