@@ -15,6 +15,7 @@ extern crate std;
 
 pub mod contract;
 pub mod family;
+mod invariant;
 pub mod layers;
 pub mod lct;
 pub mod math;
@@ -23,3 +24,5 @@ pub mod session;
 pub mod stream;
 pub mod units;
 pub mod wire;
+
+pub use invariant::{Always, cannot_be};

@@ -9,6 +9,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::Always as _;
+
 mod named;
 mod types;
 
@@ -249,8 +251,8 @@ pub trait OptionSet {
 
 impl<T: Options> OptionSet for T {
     fn option_specs(&self) -> Vec<OptionSpec> {
-        let own = |spec: OptionSpec| OptionSpec { default: self.get(spec.name).unwrap_or_default(), ..spec };
-        T::specs().into_iter().map(own).collect()
+        let value = |name| self.get(name).always("each option that is listed can be read");
+        T::specs().into_iter().map(|spec| OptionSpec { default: value(spec.name), ..spec }).collect()
     }
 
     fn set_option(&mut self, name: &str, value: RawValue<'_>) -> Result<(), OptionError> {

@@ -31,6 +31,14 @@ pub trait Header: Copy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChildLink(pub u16);
 
+impl ChildLink {
+    /// Its bit in a [`ChildSet`]; none beyond the 64 that a set holds.
+    #[must_use]
+    pub fn bit(self) -> u64 {
+        1u64.checked_shl(u32::from(self.0)).unwrap_or(0)
+    }
+}
+
 /// A set of child links, at most 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChildSet(pub u64);

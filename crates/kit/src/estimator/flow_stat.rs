@@ -3,6 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
+use layercast_core::cannot_be;
 use layercast_core::math::ceil;
 use layercast_core::units::{Rate, RateEstimate};
 
@@ -75,7 +76,9 @@ impl FlowStat {
     /// Replaces the oldest value by a new one in the sorted list, moving only the values between the two:
     /// rates change little from packet to packet, so often none moves.
     fn replace_oldest(&mut self, new_bps: f64) {
-        let Some((old_bps, was_unbounded)) = self.arrived.pop_front() else { return };
+        let Some((old_bps, was_unbounded)) = self.arrived.pop_front() else {
+            return cannot_be("the window is full");
+        };
         self.unbounded -= usize::from(was_unbounded);
         self.sum_bps -= old_bps;
         if old_bps == new_bps {

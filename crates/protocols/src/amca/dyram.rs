@@ -9,7 +9,7 @@ mod missing;
 mod standing;
 mod table;
 
-pub(super) use children::{ChildKey, ChildNack, Children, link_bit};
+pub(super) use children::{ChildKey, ChildNack, Children};
 pub(super) use heartbeat::Heartbeats;
 pub(super) use missing::Missing;
 pub(super) use standing::Standing;

@@ -9,6 +9,7 @@ use self::replier::Replier;
 use self::reports::Reports;
 use super::dyram::{Heartbeats, wire_before, wire_us};
 use super::{Body, Data, Header, Nack, Options};
+use layercast_core::cannot_be;
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Payload, Send, Target,
     Timers, TraceEvent,
@@ -129,7 +130,7 @@ impl Receiver {
     }
 
     fn nack(&mut self, seq: u64) {
-        let Some(reception) = &self.reception else { return };
+        let Some(reception) = &self.reception else { return cannot_be("a packet precedes each NACK") };
         let standing = reception.standing();
         let body = Body::Nack(Nack {
             seq: Seq(seq).wire(),
@@ -143,7 +144,7 @@ impl Receiver {
     }
 
     fn report(&mut self, now: Time) {
-        let Some(reception) = &self.reception else { return };
+        let Some(reception) = &self.reception else { return cannot_be("a packet precedes each report") };
         let hopeless = self.reports.is_hopeless(self.rate_bps);
         self.hopeless = if hopeless { self.hopeless + 1 } else { 0 };
         let report = self.reports.report(now, reception.standing(), &mut self.beats, self.rate_bps);
@@ -225,7 +226,7 @@ impl Receiver {
 
     /// How long without data until the next packet counts as lost.
     fn arm_tail(&mut self, now: Time) {
-        let Some(reception) = &self.reception else { return };
+        let Some(reception) = &self.reception else { return cannot_be("a packet precedes the timer") };
         if !reception.is_complete() {
             let path_rtt = self.beats.to_source().unwrap_or(UNKNOWN_PATIENCE);
             self.timers
@@ -242,7 +243,9 @@ impl Receiver {
     }
 
     fn on_tail(&mut self, now: Time) {
-        let Some(end) = self.reception.as_ref().map(|reception| reception.standing().end) else { return };
+        let Some(end) = self.reception.as_ref().map(|reception| reception.standing().end) else {
+            return cannot_be("a packet precedes the timer");
+        };
         self.nack(end);
         self.fruitless += 1;
         if self.fruitless >= MOST_FRUITLESS {
@@ -273,7 +276,7 @@ impl Receiver {
 
     fn repair(&mut self, now: Time) {
         while let Some(seq) = self.replier.take_due(now) {
-            let Some(reception) = &self.reception else { return };
+            let Some(reception) = &self.reception else { return cannot_be("what is repaired was received") };
             if !reception.holds(seq) {
                 continue;
             }

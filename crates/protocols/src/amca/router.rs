@@ -6,13 +6,11 @@ mod upwards;
 
 use self::recovery::{Recovery, Verdict};
 use self::reports::Rounds;
-use super::dyram::{
-    ChildKey, ChildNack, Children, Heartbeats, Standing, after_wire, link_bit, wire_before, wire_us,
-};
+use super::dyram::{ChildKey, ChildNack, Children, Heartbeats, Standing, after_wire, wire_before, wire_us};
 use super::{Body, Data, Header, Nack, Options};
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, ChildSet, Endpoint, Estimates, Input, Origin, Payload, Peer, Send, Target,
-    Timers, TraceEvent,
+    Action, ActionQueue, Arrival, ChildLink, ChildSet, Endpoint, Estimates, Input, Origin, Payload, Peer,
+    Send, Target, Timers, TraceEvent,
 };
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
@@ -161,7 +159,7 @@ impl Router {
     /// All links with known children.
     fn links(&self) -> ChildSet {
         let links = self.children.iter().filter_map(|child| child.key.link);
-        ChildSet(links.fold(0, |set, link| set | link_bit(link)))
+        ChildSet(links.fold(0, |set, link| set | link.bit()))
     }
 
     fn on_repair(&mut self, now: Time, session: u32, arrival: &Arrival<Header>, data: &Data) {
@@ -203,7 +201,7 @@ impl Router {
         if nack.seq < self.group_below {
             return;
         }
-        let link = key.link.map_or(0, link_bit);
+        let link = key.link.map_or(0, ChildLink::bit);
         let verdict = self.recovery.asked_by_child(now, nack.seq, ChildSet(link), nack.standing, end);
         self.apply_verdict(now, nack, verdict);
     }
@@ -252,7 +250,7 @@ impl Router {
             let live = self.children.iter().filter(|child| child.is_live(now));
             let candidates = live.filter(|child| {
                 let has_it = child.standing.is_some_and(|standing| standing.below > choice.seq);
-                let link = child.key.link.map_or(0, link_bit);
+                let link = child.key.link.map_or(0, ChildLink::bit);
                 has_it && choice.asking.0 & link == 0 && !choice.tried.contains(&Some(child.key))
             });
             let elected = candidates.min_by_key(|child| (child.asked, child.key)).map(|child| child.key);

@@ -5,10 +5,12 @@ mod repairs;
 
 use self::feedback::Feedback;
 use self::repairs::Repairs;
-use super::dyram::{ChildKey, Children, link_bit, wire_before};
+use super::dyram::{ChildKey, Children, wire_before};
 use super::{Answer, Body, Control, Data, Header, Nack, Options, Phase, Profile, Report, Rules};
+use layercast_core::cannot_be;
 use layercast_core::contract::{
-    Action, ActionQueue, Arrival, Endpoint, Estimates, Input, Payload, Peer, Send, Target, Timers, TraceEvent,
+    Action, ActionQueue, Arrival, ChildLink, Endpoint, Estimates, Input, Payload, Peer, Send, Target, Timers,
+    TraceEvent,
 };
 use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
@@ -187,7 +189,9 @@ impl Source {
 
     /// Repeats the last packet: receivers that miss it, or one before it, notice; those that have all report so.
     fn send_again(&mut self, now: Time) {
-        let Some(last) = self.next.checked_sub(1) else { return };
+        let Some(last) = self.next.checked_sub(1) else {
+            return cannot_be("the timer runs after the first packet");
+        };
         let header = self.data(last, false);
         self.send(Target::Channel(CHANNEL), header, Payload::Stored(Seq(last)));
         self.last_sent = Some(now);
@@ -244,7 +248,7 @@ impl Source {
         if nack.is_ahead || nack.seq < self.group_below {
             return;
         }
-        let link = key.link.map_or(0, link_bit);
+        let link = key.link.map_or(0, ChildLink::bit);
         // A receiver that lacks the first packet still kept may have begun after it: that is not a loss.
         let is_late = nack.standing.below <= self.group_below;
         if self.repairs.ask(now, nack.seq, link) && !is_late {

@@ -21,6 +21,7 @@ use super::header::{Base, Data, Header, ReceiverId, Report};
 use super::options::Options;
 use super::slow_start::{SlowStart, SlowStartPlan};
 use super::strategy::Manager;
+use layercast_core::cannot_be;
 use layercast_core::contract::{
     Action, ActionQueue, Arrival, Cause, Ecn, Endpoint, Estimates, Input, Origin, Send, Timers, TraceEvent,
 };
@@ -219,7 +220,9 @@ impl Receiver {
     }
 
     fn send_report(&mut self, now: Time, leaving: bool) {
-        let Some(session) = self.session.known() else { return };
+        let Some(session) = self.session.known() else {
+            return cannot_be("a base packet, which names the session, precedes each report");
+        };
         let rtt = self.reception.rtt();
         let age_us = |came: Time| u32::try_from(now.since(came).as_us()).unwrap_or(u32::MAX);
         let report = Report {

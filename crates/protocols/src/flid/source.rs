@@ -8,6 +8,7 @@ use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Level, Size, Time, WireSeq};
+use layercast_core::{Always as _, cannot_be};
 use layercast_kit::dynamic::Layering;
 
 /// How many packets announce the end of the session when the source is stopped.
@@ -167,7 +168,8 @@ impl Source {
             let packets = source.draw_packets(u32::from(layer == Layer::BASE));
             source.packets = if index < self.open { packets } else { 0 };
             source.sent = 0;
-            source.channel = self.layering.channel_of(layer, self.slot).unwrap_or_default();
+            source.channel =
+                self.layering.channel_of(layer, self.slot).always("each layer has a channel in each slot");
             self.schedule(index, begins);
         }
         self.find_next();
@@ -271,7 +273,9 @@ impl Source {
         }
         self.state = State::Idle;
         self.next = None;
-        let Some(channel) = self.layering.channel_of(Layer::BASE, self.slot) else { return };
+        let Some(channel) = self.layering.channel_of(Layer::BASE, self.slot) else {
+            return cannot_be("the base has a channel in each slot");
+        };
         for _ in 0..END_PACKETS {
             let header = Header { end_of_session: true, ..self.header(channel, 0) };
             self.actions.send(Send::data(channel, header, self.packet_size));

@@ -150,7 +150,7 @@ impl Router {
             match self.store.request(seq, link, now) {
                 Request::Repair => {
                     let data = Data { seq: wire, ..self.newest };
-                    self.subcast(ChildSet(1 << link.0), data, Payload::Stored(seq));
+                    self.subcast(ChildSet(link.bit()), data, Payload::Stored(seq));
                 }
                 Request::Ask => match &mut above {
                     None => above = Some(Nack { first: wire, more: 0 }),

@@ -178,7 +178,7 @@ impl Source {
             let seq = wire.expand(self.next);
             if self.store.request(seq, link, now) == Request::Repair {
                 let header = Header::Repair(self.data(seq, now));
-                let target = Target::Children(ChildSet(1 << link.0));
+                let target = Target::Children(ChildSet(link.bit()));
                 let (size, payload) = (self.packet_size, Payload::Stored(seq));
                 self.actions.send(Send { target, header, size, payload, count: 1 });
             }

@@ -80,7 +80,7 @@ impl Store {
             return Request::Nothing;
         }
         let hold = self.hold;
-        let bit = 1u64.checked_shl(u32::from(link.0)).unwrap_or(0);
+        let bit = link.bit();
         let slot = self.slot(seq);
         if !slot.held {
             slot.waiting.0 |= bit;

@@ -6,6 +6,7 @@ use super::header::{Data, Header, Report};
 use super::options::Options;
 use super::rate::RateControl;
 use super::settings::{RateRule, Settings};
+use layercast_core::cannot_be;
 use layercast_core::contract::{
     Action, ActionQueue, Endpoint, Estimates, Input, Origin, Payload, Peer, Send, Target, Timers,
 };
@@ -281,7 +282,7 @@ impl Source {
         let (Some(rtt_s), Some(rto_s), Some(sample_s)) =
             (self.rtt.rtt_s(), self.rto.rto_s(), self.rtt.last_sample_s())
         else {
-            return;
+            return cannot_be("the first report brings a sample");
         };
         let elapsed = Duration::from_us(u64::from(now.as_wire_us().wrapping_sub(echo)));
         let data_limited = self.limit.on_report(now, now - elapsed, Duration::from_secs_f64(rtt_s));

@@ -41,12 +41,6 @@ impl ChildKey {
         }
     }
 }
-
-/// The bit of a link in a set of links; none beyond the 64 that a set holds.
-pub(in crate::amca) fn link_bit(link: ChildLink) -> u64 {
-    1u64.checked_shl(u32::from(link.0)).unwrap_or(0)
-}
-
 /// A child.
 #[derive(Clone, Debug)]
 pub(in crate::amca) struct Child {

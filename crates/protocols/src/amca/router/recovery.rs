@@ -1,6 +1,7 @@
 //! Which repairs are wanted, by which links, and which nodes were asked for them.
 
 use crate::amca::dyram::{ChildKey, Missing, Standing, Table, UNKNOWN_WINDOW};
+use layercast_core::cannot_be;
 use layercast_core::contract::ChildSet;
 use layercast_core::units::{Duration, Time};
 
@@ -99,7 +100,7 @@ impl Recovery {
     pub(super) fn lost(&mut self, first: u64, end: u64) {
         self.missing.add(first, end);
         while self.missing.runs() > MOST_RUNS {
-            let Some(oldest) = self.missing.first() else { break };
+            let Some(oldest) = self.missing.first() else { return cannot_be("there are too many runs") };
             self.missing.remove(oldest);
         }
     }

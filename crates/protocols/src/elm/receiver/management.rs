@@ -3,6 +3,7 @@
 use super::{Phase, Receiver, Timer};
 use crate::elm::slow_start::SlowStartStep;
 use crate::elm::strategy::{RateBounds, Step};
+use layercast_core::cannot_be;
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Layer, Level, RateEstimate, Time};
 
@@ -56,7 +57,9 @@ impl Receiver {
 
     fn poll_slow_start(&mut self, now: Time) {
         while let Phase::SlowStart(slow_start) = self.phase {
-            let Some(bounds) = self.table.rate_bounds(self.level) else { return };
+            let Some(bounds) = self.table.rate_bounds(self.level) else {
+                return cannot_be("slow start holds a layer");
+            };
             let rate = self.reception.smoothed_rate();
             match slow_start.poll(now, rate, &bounds, self.layers_above_base()) {
                 Some(SlowStartStep::Join) => {
@@ -76,7 +79,10 @@ impl Receiver {
     }
 
     fn next_climb(&self, now: Time) -> Phase {
-        let Some(bounds) = self.table.rate_bounds(self.level) else { return Phase::Managed };
+        let Some(bounds) = self.table.rate_bounds(self.level) else {
+            cannot_be::<()>("a receiver that climbs holds a layer");
+            return Phase::Managed;
+        };
         let rtt = self.reception.rtt_or_initial();
         Phase::SlowStart(self.slow_start.after_join(now, rtt, self.table.base_rate(), bounds.here))
     }

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use crate::elm::header::{Data, Echo, Header, MAX_LAYERS};
 use crate::elm::options::{Options, SmoothingSampling};
+use layercast_core::cannot_be;
 use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Layer, RateEstimate, Size, Time};
@@ -102,7 +103,10 @@ impl Reception {
             ClockReading::Restarted(_) => return Verdict::Restarted,
         };
         let layer = data.layer();
-        let Some(tracker) = self.trackers.get_mut(layer.index()) else { return Verdict::Ignored };
+        let Some(tracker) = self.trackers.get_mut(layer.index()) else {
+            cannot_be::<()>("a layer that is held has a tracker");
+            return Verdict::Ignored;
+        };
         let loss = &mut self.loss;
         let mut lose = |lost: &Packet| {
             counters.lost += 1;

@@ -2,6 +2,7 @@
 
 use super::{Phase, Receiver};
 use crate::elm::options::SilentLayer;
+use layercast_core::cannot_be;
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::timers;
 use layercast_core::units::{Duration, Layer, Level, Time};
@@ -122,7 +123,9 @@ impl Receiver {
     }
 
     fn check_join(&mut self, now: Time) {
-        let Some(watch) = self.watch.take() else { return };
+        let Some(watch) = self.watch.take() else {
+            return cannot_be("the timer runs while a join is watched");
+        };
         if !watch.counted {
             self.counters.join_silent += 1;
             if self.options.join_silent == SilentLayer::Leave {

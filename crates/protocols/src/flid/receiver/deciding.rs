@@ -3,6 +3,7 @@
 use super::numbers::Lost;
 use super::slots::{Slot, SlotSignals, next_level};
 use super::{Header, Receiver};
+use layercast_core::Always as _;
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::units::{Layer, Level, Seq, Time};
 
@@ -44,7 +45,7 @@ impl Receiver {
             self.counts.1 += u64::from(losses.present);
             slot.lost = slot.lost.saturating_add(losses.present);
             if !slot.is_traced {
-                let layer = layer.unwrap_or_default();
+                let layer = layer.always("a channel that lost packets carried a layer");
                 self.actions.trace(TraceEvent::LossEvent { layer, first_lost: Seq(losses.first) });
             }
         }

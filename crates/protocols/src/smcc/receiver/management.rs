@@ -2,6 +2,7 @@
 
 use super::Receiver;
 use crate::smcc::header::{Header, Report};
+use layercast_core::cannot_be;
 use layercast_core::contract::{Cause, Send, TraceEvent};
 use layercast_core::units::{Duration, Layer, Level, Rate, RateEstimate, Time};
 
@@ -21,7 +22,7 @@ impl Receiver {
         if new_loss {
             self.loss_in_attempt(now);
         }
-        let Some(top) = self.level.top() else { return };
+        let Some(top) = self.level.top() else { return cannot_be("a packet that counts is of a layer held") };
         let estimate = self.estimate();
         let enough = estimate.known().is_none_or(|rate| rate >= self.structure.low(top));
         if enough || self.reception.rtt().is_none() {
@@ -55,7 +56,7 @@ impl Receiver {
 
     /// Leaves the highest layer; the one below is the one to take part in.
     pub(super) fn leave_top(&mut self, now: Time, cause: Cause) {
-        let Some(top) = self.level.top() else { return };
+        let Some(top) = self.level.top() else { return cannot_be("a layer that is left is held") };
         self.end_attempt(now, false);
         self.set_level(now, Level::from_count(top.0), cause);
         self.joins.taken_back += u64::from(self.back_off.left(now) && cause == Cause::RateBelow);
@@ -107,7 +108,9 @@ impl Receiver {
 
     /// Reports to the session of the highest layer what is known now.
     pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
-        let (Some(session), Some(top)) = (self.session.known(), self.level.top()) else { return };
+        let (Some(session), Some(top)) = (self.session.known(), self.level.top()) else {
+            return cannot_be("a packet of the highest layer precedes each report");
+        };
         let lowest = f64::from(self.packet_size.as_bytes()) / self.layer_options.max_spacing.as_secs_f64();
         let asked = self.reception.asked().max(lowest);
         if let Some(tfmcc) = self.reporter.report(now, session, asked, leaving, &self.reception) {

@@ -7,6 +7,7 @@ use super::meter::Meter;
 use crate::tfmcc::header::Data;
 use crate::tfmcc::options::Options;
 use crate::tfmcc::rules::{OneWayDelay, first_loss_rate, rescaled_interval};
+use layercast_core::cannot_be;
 use layercast_core::contract::{ActionQueue, TraceEvent};
 use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time, WireSeq};
 use layercast_kit::counters::ReceiverCounters;
@@ -151,7 +152,10 @@ impl Reception {
                 actions.trace(TraceEvent::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
         };
-        let Some(tracker) = self.trackers.get_mut(layer.index()) else { return Verdict::Ignored };
+        let Some(tracker) = self.trackers.get_mut(layer.index()) else {
+            cannot_be::<()>("a layer that is held has a tracker");
+            return Verdict::Ignored;
+        };
         let (seq, class) = tracker.on_packet(arrived.seq, sent, now, &mut lose);
         if self.waits_for_reordered {
             for tracker in &mut self.trackers {

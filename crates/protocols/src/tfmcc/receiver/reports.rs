@@ -2,6 +2,7 @@
 
 use super::Receiver;
 use crate::tfmcc::header::Header;
+use layercast_core::cannot_be;
 use layercast_core::contract::Send;
 use layercast_core::units::Time;
 
@@ -26,7 +27,9 @@ impl Receiver {
 
     /// Reports the present state.
     pub(super) fn send_report(&mut self, now: Time, leaving: bool) {
-        let Some(session) = self.session.known() else { return };
+        let Some(session) = self.session.known() else {
+            return cannot_be("a packet, which names the session, precedes each report");
+        };
         let asked = self.reception.asked().max(self.lowest_rate());
         if let Some(report) = self.reporter.report(now, session, asked, leaving, &self.reception) {
             self.counters.reports += 1;

@@ -3,6 +3,7 @@
 use super::{FIRST_PATIENCE, Receiver, Start, Timer};
 use crate::tide::options::Marks;
 use crate::tide::scalable::Scalable;
+use layercast_core::cannot_be;
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::math::ln;
 use layercast_core::units::{Duration, Time};
@@ -120,7 +121,9 @@ impl Receiver {
     }
 
     fn join_waves(&mut self, now: Time, count: u16, cause: Cause) {
-        let Some(slot) = self.slot.number else { return };
+        let Some(slot) = self.slot.number else {
+            return cannot_be("a packet, which names the slot, precedes each decision");
+        };
         for _ in 0..count {
             let place = self.waves_held() + 1;
             let channel = channel_of(self.waves.wave_at(slot, place));
@@ -136,7 +139,7 @@ impl Receiver {
 
     /// A step of the start, if the last one is complete.
     fn step(&mut self, now: Time) {
-        let Some(start) = self.start else { return };
+        let Some(start) = self.start else { return cannot_be("steps belong to a start") };
         let round_s = self.rtt_s() * if start.careful > 0 { 2.0 } else { 1.0 };
         let shortest = if start.careful > 0 { CAREFUL_STEP } else { SHORTEST_STEP };
         let round = Duration::from_secs_f64(round_s).max(shortest);
@@ -147,7 +150,9 @@ impl Receiver {
             return;
         }
         let held = self.waves_held();
-        let Some(sent) = self.held_rate(now, held) else { return };
+        let Some(sent) = self.held_rate(now, held) else {
+            return cannot_be("a packet, which names the slot, precedes each decision");
+        };
         let received = f64::from(start.packets) / now.since(start.began).as_secs_f64();
         let stands = self.delay.take_lowest_s() > self.options.start_delay.as_secs_f64();
         let is_queueing = self.options.delay_start && start.step > 0 && stands;
@@ -206,7 +211,7 @@ impl Receiver {
 
     /// The start is over: the last step is undone, and the history begins at the rate that came.
     pub(super) fn end_start(&mut self, now: Time, packets_per_s: f64) {
-        let Some(start) = self.start.take() else { return };
+        let Some(start) = self.start.take() else { return cannot_be("what ends is a start") };
         let floor = self.waves.joined_rate(0);
         self.actions.trace(TraceEvent::SlowStartEnded { level: self.level() });
         if start.step > 0 {

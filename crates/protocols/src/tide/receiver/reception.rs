@@ -3,6 +3,7 @@
 use super::decision::{MOST_PATIENCE, STEP_PACKETS};
 use super::{Receiver, Slot, Timer};
 use crate::tide::header::{Base, Data, Header};
+use layercast_core::cannot_be;
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
 use layercast_core::math::pow;
 use layercast_core::units::{Duration, Layer, Time, WireSeq};
@@ -127,7 +128,9 @@ impl Receiver {
 
     /// Counts a packet, and the losses that it reveals.
     fn count(&mut self, now: Time, place: usize, number: u32, sent: SendTime, ecn: Ecn) {
-        let Some(held) = self.held.get_mut(place) else { return };
+        let Some(held) = self.held.get_mut(place) else {
+            return cannot_be("the place was found among the channels held");
+        };
         let layer = Layer(held.channel.0);
         let mut losses = Losses::default();
         let (seq, class) = held.tracker.on_packet(WireSeq(number), sent, now, |lost| losses.add(lost));

@@ -3,6 +3,7 @@
 use super::{Path, Receiver, Timer};
 use crate::webrc::decision::{Decision, Situation, decide, grows_too_little};
 use crate::webrc::equation::{fair_loss, fair_rate};
+use layercast_core::cannot_be;
 use layercast_core::contract::Cause;
 use layercast_core::units::{Duration, Time};
 use layercast_kit::waves::channel_of;
@@ -11,7 +12,7 @@ impl Receiver {
     /// An epoch ended (RFC 3738, section 3.2.3.5).
     pub(super) fn end_epoch(&mut self, now: Time) {
         let (epoch, held) = (self.options.epoch(), self.waves_held());
-        let Some(path) = &mut self.path else { return };
+        let Some(path) = &mut self.path else { return cannot_be("the timer of epochs runs with a path") };
         // A busy host may call late: rates are over the time that has passed.
         let passed_s = now.since(path.epoch_began).as_secs_f64();
         let (received, lost) = core::mem::take(&mut path.epoch_packets);
@@ -70,7 +71,7 @@ impl Receiver {
 
     /// Whether to join (RFC 3738, section 3.2.3.6).
     fn decide(&mut self, now: Time) {
-        let Some(path) = &self.path else { return };
+        let Some(path) = &self.path else { return cannot_be("it is decided at the end of an epoch") };
         let (is_start_up, target) = (path.slow_start.is_none(), self.target(path));
         let situation = Situation {
             held: self.waves_held(),
@@ -85,7 +86,7 @@ impl Receiver {
             epoch_s: self.options.epoch().as_secs_f64(),
         };
         let decision = decide(&self.waves, &situation);
-        let Some(path) = &mut self.path else { return };
+        let Some(path) = &mut self.path else { return cannot_be("it is decided at the end of an epoch") };
         path.target = target;
         match decision {
             Decision::Join => self.join(now, is_start_up),
@@ -98,7 +99,7 @@ impl Receiver {
 
     fn join(&mut self, now: Time, is_start_up: bool) {
         let held = self.waves_held();
-        let Some(path) = &mut self.path else { return };
+        let Some(path) = &mut self.path else { return cannot_be("it is decided at the end of an epoch") };
         let wave = self.waves.wave_at(path.slot.0, held + 1);
         path.rates.join(&self.waves, held);
         path.joining_since = Some(now);

@@ -8,6 +8,7 @@ use crate::webrc::decision::jump_limit;
 use crate::webrc::equation::fair_loss;
 use crate::webrc::loss_filter::LossFilter;
 use crate::webrc::rates::Rates;
+use layercast_core::cannot_be;
 use layercast_core::contract::{Arrival, Cause, Origin, TraceEvent};
 use layercast_core::units::{Duration, Layer, Time};
 use layercast_kit::estimator::{ArrivalClass, SendTime};
@@ -91,7 +92,7 @@ impl Receiver {
 
     /// The slot of a packet (RFC 3738, section 3.2.3.3).
     fn on_slot(&mut self, now: Time, slot: u16) {
-        let Some(path) = &mut self.path else { return };
+        let Some(path) = &mut self.path else { return cannot_be("the first packet has begun the path") };
         let Some((ahead, plausible)) = starts_slot(&self.waves, path.slot.0, slot, now.since(path.slot.1))
         else {
             path.doubted.1 = 0;
@@ -128,7 +129,7 @@ impl Receiver {
 
     /// A receiver that loses much of the base channel alone should leave (RFC 3738, section 3.2.1).
     fn check_base(&mut self, now: Time) {
-        let Some(path) = &mut self.path else { return };
+        let Some(path) = &mut self.path else { return cannot_be("the first packet has begun the path") };
         let (received, lost) = path.alone;
         if received + lost < 2 * self.waves.base_packets() {
             return;
@@ -142,7 +143,7 @@ impl Receiver {
     /// A packet of the newest wave: the first one ends the join (RFC 3738, section 3.2.3.2).
     fn on_newest(&mut self, now: Time) {
         let held = self.waves_held();
-        let Some(path) = &mut self.path else { return };
+        let Some(path) = &mut self.path else { return cannot_be("waves are held after the first packet") };
         let Some(joined) = path.joining_since.take() else { return };
         self.timers.disarm(Timer::Join);
         path.newest_first_packet = now;
@@ -160,7 +161,9 @@ impl Receiver {
 
     /// Counts a packet, and the losses that it reveals.
     fn count(&mut self, now: Time, place: usize, number: u32) {
-        let Some(held) = self.held.get_mut(place) else { return };
+        let Some(held) = self.held.get_mut(place) else {
+            return cannot_be("the place was found among the channels held");
+        };
         let (wire, channel) = (held.unwrapped(number), held.channel);
         let mut losses = Losses::default();
         let (_, class) = held.tracker.on_packet(wire, SendTime::from(now), now, |lost| losses.add(lost));
@@ -181,8 +184,10 @@ impl Receiver {
     /// Packets are lost (RFC 3738, section 3.2.3.4).
     pub(super) fn on_losses(&mut self, now: Time, losses: Losses) {
         let floor = self.slow_start_floor();
-        let Some(path) = &mut self.path else { return };
         let Some((layer, first_lost)) = losses.first else { return };
+        let Some(path) = &mut self.path else {
+            return cannot_be("a loss shows by packets, the first of which began the path");
+        };
         path.epoch_packets.1 += losses.count;
         if self.held.len() == 1 {
             path.alone.1 += losses.on_base;
@@ -217,7 +222,7 @@ impl Receiver {
     /// at the present rate (RFC 3738, section 3.2.2.6).
     pub(super) fn end_start_up(&mut self, slow_start: f64) {
         let (floor, level) = (self.slow_start_floor(), self.level());
-        let Some(path) = &mut self.path else { return };
+        let Some(path) = &mut self.path else { return cannot_be("start-up ends on a path") };
         path.slow_start = Some(slow_start.max(floor));
         path.loss.reset(fair_loss(self.options.fair_to, path.rates.true_rate, path.rtt.average_s()));
         self.actions.trace(TraceEvent::SlowStartEnded { level });
