@@ -18,6 +18,7 @@ mod window;
 use core::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use layercast_core::Always as _;
 use layercast_core::units::{Channel, Time};
 
 use crate::object::Coding;
@@ -397,7 +398,11 @@ impl Carousel {
     /// The next symbol of each block of an object, for a source that goes on later.
     pub fn reached(&self, toi: u32) -> impl Iterator<Item = u32> {
         let (first, end) = self.by_object.get(&toi).copied().unwrap_or((0, 0));
-        self.slots.get(first as usize..end as usize).unwrap_or_default().iter().map(|slot| slot.next_esi)
+        self.slots
+            .get(first as usize..end as usize)
+            .always("the slots of an object are known")
+            .iter()
+            .map(|slot| slot.next_esi)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::object::{
 };
 use crate::signed_table::TableSigner;
 use homes::{Home, Homes};
+use layercast_core::Always as _;
 
 /// Entries of an instance: few, so that a lost packet of it costs little.
 const ENTRIES: usize = 64;
@@ -380,7 +381,7 @@ impl Catalogue {
         };
         let each = (0..PARTS_MAX).zip(&parts.each).map(|(number, hashes)| {
             let part = FilePart { layout: parts.layout, number, sha256 };
-            let (_, length) = parts.layout.range(number).unwrap_or_default();
+            let (_, length) = parts.layout.range(number).always("there are as many parts as the layout has");
             Ok(entry(
                 self.next_toi + number,
                 file((length, Some(hashes.sha256)))?,

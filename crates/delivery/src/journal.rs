@@ -17,6 +17,7 @@ use std::io;
 use crate::disk::DiskFile;
 use crate::object::{Coding, Reassembly, SymbolOutcome};
 use crate::packet::PayloadId;
+use layercast_core::Always as _;
 
 const MAGIC: &[u8; 8] = b"LCSYMS03";
 const HEADER: usize = 40;
@@ -92,7 +93,7 @@ impl<F: DiskFile> Journal<F> {
             }
             let start = room.len();
             room.resize(start + more, 0);
-            file.read_at(read, room.get_mut(start..).unwrap_or_default())?;
+            file.read_at(read, room.get_mut(start..).always("the room was made longer"))?;
             read += more as u64;
         }
         file.set_length(end)?;
@@ -120,7 +121,7 @@ impl<F: DiskFile> Journal<F> {
         self.buffer.push(kind);
         self.buffer.extend_from_slice(&id.to_bytes());
         self.buffer.extend_from_slice(place);
-        let checksum = crc32fast::hash(self.buffer.get(start..).unwrap_or_default());
+        let checksum = crc32fast::hash(self.buffer.get(start..).always("the record was appended"));
         self.buffer.extend_from_slice(&checksum.to_be_bytes());
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }

@@ -9,6 +9,7 @@ use crate::disk::{Attributes, Disk, DiskFile, Found};
 use crate::object::{BlockEncoder, Coding, Content, Entry, Oti, SymbolPlace, folders_above};
 use crate::packet::PayloadId;
 use crate::sender::Symbols;
+use layercast_core::{Always as _, cannot_be};
 
 /// A short file that is kept in memory until it is complete.
 #[derive(Debug, Default)]
@@ -189,7 +190,7 @@ impl MemoryObjects {
     pub fn add_entry(&mut self, toi: u32, entry: &Entry, file: &[u8]) {
         let Content::File { coding, .. } = entry.content else { return };
         let start = entry.part.map_or(0, |part| part.offset() as usize);
-        let own = file.get(start..start + entry.own_length() as usize).unwrap_or_default();
+        let own = file.get(start..start + entry.own_length() as usize).always("an entry describes this file");
         self.add(toi, coding, own.to_vec());
     }
 }
@@ -198,7 +199,10 @@ impl Symbols for MemoryObjects {
     type Error = core::convert::Infallible;
 
     fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Self::Error> {
-        let Some((coding, bytes)) = self.objects.get(&toi) else { return Ok(()) };
+        let Some((coding, bytes)) = self.objects.get(&toi) else {
+            cannot_be::<()>("each object that is sent was added");
+            return Ok(());
+        };
         let (start, length) = match coding.locate(id) {
             None => (0, 0),
             Some(SymbolPlace::Source(start, length)) => (start, length),
@@ -210,9 +214,10 @@ impl Symbols for MemoryObjects {
                 return Ok(());
             }
         };
-        let part = bytes.get(start as usize..start as usize + length).unwrap_or_default();
+        let part =
+            bytes.get(start as usize..start as usize + length).always("a source symbol is within its object");
         let (data, padding) = room.split_at_mut(part.len().min(room.len()));
-        data.copy_from_slice(part.get(..data.len()).unwrap_or_default());
+        data.copy_from_slice(part.get(..data.len()).always("what is copied is no longer than the part"));
         padding.fill(0);
         Ok(())
     }

@@ -25,6 +25,8 @@ mod reassembly;
 mod table;
 mod text;
 
+use layercast_core::Always as _;
+
 pub use assembly::{Assembly, AssemblyCounters, Attempt, SymbolOutcome};
 pub use block_hashes::{BlockHasher, BlockHashes};
 pub use coding::{Coding, NoCode, SymbolPlace};
@@ -67,7 +69,7 @@ pub fn sha256(bytes: &[u8]) -> Sha256 {
 /// The reader's error.
 pub fn sha256_of(reader: impl std::io::Read) -> std::io::Result<Sha256> {
     // Nobody stops it.
-    Ok(sha256_while(reader, &mut |_| true)?.unwrap_or_default())
+    Ok(sha256_while(reader, &mut |_| true)?.always("nobody stops it"))
 }
 
 /// The hash of a reader's content, as long as `go_on`, which gets the number of bytes read so far, says so; none
@@ -88,7 +90,7 @@ pub fn sha256_while(
             Ok(0) => return Ok(Some(hasher.finalize().into())),
             Ok(length) => {
                 done += length as u64;
-                hasher.update(room.get(..length).unwrap_or_default());
+                hasher.update(room.get(..length).always("a reader fills no more than its room"));
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -11,6 +11,7 @@ use crate::memory::MemoryFile;
 use crate::object::{
     BlockHashes, Coding, Content, Digests, Entry, FilePart, Hasher, Reassembly, folders_above,
 };
+use layercast_core::{Always as _, cannot_be};
 
 /// The folder of partial files and their records, in the folder of received files. No object's path leads there, since
 /// its first part is hidden.
@@ -194,7 +195,9 @@ pub fn open_part<D: Disk>(
     entry: &Entry,
     hashes: BlockHashes,
 ) -> Option<Partial<D::File>> {
-    let (Some(part), Content::File { coding, .. }) = (entry.part, entry.content) else { return None };
+    let (Some(part), Content::File { coding, .. }) = (entry.part, entry.content) else {
+        return cannot_be("the entry is that of a part");
+    };
     let own = own_identity(entry);
     let record = disk.open(&part_record(identity, part.number));
     let is_same = record.as_ref().is_ok_and(|record| Journal::describes(record, &own));
@@ -204,7 +207,9 @@ pub fn open_part<D: Disk>(
 
 /// How many symbols of a part the partial file has, at most, by the length of the part's record.
 pub fn held_of_part<D: Disk>(disk: &mut D, identity: &Identity, entry: &Entry) -> u64 {
-    let (Some(part), Content::File { coding, .. }) = (entry.part, entry.content) else { return 0 };
+    let (Some(part), Content::File { coding, .. }) = (entry.part, entry.content) else {
+        return cannot_be("the entry is that of a part");
+    };
     let record = disk.read(&part_record(identity, part.number));
     let record = record.ok().filter(|record| Journal::describes(record, &own_identity(entry)));
     record.map_or(0, |record| Journal::held_at_most(&record).min(coding.symbols()))
@@ -370,7 +375,7 @@ impl Hashing {
         room: &mut [u8],
     ) -> io::Result<Option<Digests>> {
         let count = length.saturating_sub(self.done).min(room.len() as u64) as usize;
-        let part = room.get_mut(..count).unwrap_or_default();
+        let part = room.get_mut(..count).always("the count is limited by the room");
         file.read_at(self.done, part)?;
         self.hasher.update(part);
         self.done += count as u64;

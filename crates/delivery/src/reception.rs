@@ -29,6 +29,7 @@ use crate::part::Part;
 use crate::placed::Placed;
 use crate::placing::OWN_FOLDER;
 use crate::security::keys::PublicKey;
+use layercast_core::cannot_be;
 use object::Object;
 use paths::Named;
 use records::Records;
@@ -272,7 +273,9 @@ impl<D: Disk> Reception<D> {
             }
         }
         self.use_record((identity, part));
-        let Some(object) = self.objects.get_mut(&identity) else { return Ok(None) };
+        let Some(object) = self.objects.get_mut(&identity) else {
+            return Ok(cannot_be("using a record removes no object"));
+        };
         let outcome = insert(object, part).map_err(|source| failed(&object.entry.path, source));
         // What an earlier receiver left may be complete.
         if !was_busy && object.is_busy() {
@@ -295,6 +298,7 @@ impl<D: Disk> Reception<D> {
         let Some(&identity) = self.busy.front() else { return Ok(false) };
         let Some(object) = self.objects.get_mut(&identity) else {
             self.busy.pop_front();
+            cannot_be::<()>("an object that is removed is no longer busy");
             return Ok(true);
         };
         // One of an earlier session waits until this one has it.
@@ -305,7 +309,9 @@ impl<D: Disk> Reception<D> {
         if let Some(more) = self.decode_elsewhere(identity)? {
             return Ok(more);
         }
-        let Some(object) = self.objects.get_mut(&identity) else { return Ok(true) };
+        let Some(object) = self.objects.get_mut(&identity) else {
+            return Ok(cannot_be("handing blocks out removes no object"));
+        };
         if object.works_on_files() {
             self.work_on_files(identity)?;
             return Ok(!self.busy.is_empty());
@@ -317,7 +323,9 @@ impl<D: Disk> Reception<D> {
             let noted = self.open_record()?.intend(&path);
             noted.map_err(|source| DiskError { path: path.clone(), source })?;
         }
-        let Some(object) = self.objects.get_mut(&identity) else { return Ok(true) };
+        let Some(object) = self.objects.get_mut(&identity) else {
+            return Ok(cannot_be("an intent removes no object"));
+        };
         let before = object.counters();
         let worked = object.work(&mut self.disk, &identity, settings, &mut self.room);
         let after = object.counters();

@@ -2,6 +2,7 @@
 
 use layercast_core::lct::{LONG_CCI, LctFields};
 use layercast_core::units::{Channel, Size, Time};
+use layercast_core::{Always as _, cannot_be};
 
 use crate::carousel::{Ahead, BlockWindow, Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
@@ -181,9 +182,9 @@ impl Sender {
         }
         match pick {
             None => Ok(Load::default()),
-            Some(Pick::Table { instance, part }) => {
-                Ok(self.table_part(instance, part, room).unwrap_or_default())
-            }
+            Some(Pick::Table { instance, part }) => Ok(self
+                .table_part(instance, part, room)
+                .always("the carousel knows the parts of the table, which fit a packet")),
             Some(Pick::Symbol { toi, id }) => self.symbol(toi, id, room, symbols),
         }
     }
@@ -196,13 +197,17 @@ impl Sender {
         symbols: &mut S,
     ) -> Result<Load, S::Error> {
         let content = self.catalogue.object(toi).map(|entry| entry.content);
-        let Some(Content::File { coding, .. }) = content else { return Ok(Load::default()) };
+        let Some(Content::File { coding, .. }) = content else {
+            return Ok(cannot_be("the carousel sends files of the catalogue"));
+        };
         let length = PayloadId::BYTES + coding.symbol_length(id);
         let mut load = Load { toi, codepoint: coding.encoding_id(), ..Load::default() };
         if let Some((head, room)) = room.get_mut(..length).and_then(<[u8]>::split_first_chunk_mut) {
             *head = id.to_bytes();
             symbols.symbol(toi, id, room)?;
             load.length = length;
+        } else {
+            cannot_be::<()>("a packet has room for a symbol");
         }
         Ok(load)
     }

@@ -5,6 +5,7 @@
 
 use std::net::SocketAddr;
 
+use layercast_core::Always as _;
 use layercast_core::contract::{ChildLink, ChildSet, Ecn, Peer};
 use layercast_core::units::{Channel, Duration, Time};
 
@@ -139,7 +140,7 @@ impl Downlinks {
     fn reply(&mut self, wire: &mut dyn Wire) {
         let mut room = [0; MESSAGE_MAX];
         while let Some((to, length)) = self.parent.take_reply(&mut room) {
-            wire.send(to, Ecn::NotCapable, room.get(..length).unwrap_or_default(), &[]);
+            wire.send(to, Ecn::NotCapable, room.get(..length).always("a message fits its room"), &[]);
         }
     }
 
@@ -204,7 +205,7 @@ impl Downlinks {
         let Some(session) = self.session() else { return };
         let Some(handle) = self.parent.handle(session) else { return };
         let (head, length) = down_head(handle, channel, hops);
-        let head = head.get(..length).unwrap_or_default();
+        let head = head.get(..length).always("a head fits its room");
         let bit = |place: &usize| 1u64.checked_shl(*place as u32).unwrap_or(0);
         let holding = self.parent.holders(session, PACKETS).iter().fold(0, |set, place| set | bit(place));
         let mut chosen = links.0 & holding;
@@ -229,7 +230,8 @@ impl Downlinks {
         let (Some(handle), Some(child)) = (handle, self.parent.child_mut(place)) else { return };
         let Some(to) = child.address else { return };
         let (head, length) = down_head(handle, channel, hops);
-        let is_sent = wire.send(to, Ecn::NotCapable, head.get(..length).unwrap_or_default(), packet);
+        let is_sent =
+            wire.send(to, Ecn::NotCapable, head.get(..length).always("a head fits its room"), packet);
         self.sent.count(child, length + packet.len(), is_sent);
     }
 

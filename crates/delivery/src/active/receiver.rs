@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use layercast_core::cannot_be;
 use layercast_core::contract::{
     Action, Arrival, Ecn, Input, Origin, Payload, Send, Target, TraceEvent, drive,
 };
@@ -161,8 +162,14 @@ impl ReceiverNode {
     }
 
     fn begin(&mut self, now: Time, files: &mut dyn Files, wire: &mut dyn Wire) -> Result<(), ReceiveError> {
-        let Some(description) = self.up.description() else { return Ok(()) };
-        let (Ok(protocol), Some(plan)) = (description.protocol(), description.plan()) else { return Ok(()) };
+        let Some(description) = self.up.description() else {
+            cannot_be::<()>("it has just come");
+            return Ok(());
+        };
+        let (Ok(protocol), Some(plan)) = (description.protocol(), description.plan()) else {
+            cannot_be::<()>("a description was checked when it was read");
+            return Ok(());
+        };
         if self.session.is_some() {
             // Another session of the same name is not this one.
             return if self.is_complete() { Ok(()) } else { Err(ReceiveError::Ended) };
@@ -210,7 +217,10 @@ impl ReceiverNode {
         files: &mut dyn Files,
         wire: &mut dyn Wire,
     ) -> Result<(), ReceiveError> {
-        let Some(session) = &mut self.session else { return Ok(()) };
+        let Some(session) = &mut self.session else {
+            cannot_be::<()>("an endpoint is that of a session");
+            return Ok(());
+        };
         session.deadline = drive(&mut session.endpoint, now, input, &mut self.actions);
         let mut actions = core::mem::take(&mut self.actions.0);
         let mut outcome = Ok(());
@@ -241,7 +251,10 @@ impl ReceiverNode {
     }
 
     fn deliver(&mut self, through: Seq, files: &mut dyn Files) -> Result<(), ReceiveError> {
-        let Some(session) = &mut self.session else { return Ok(()) };
+        let Some(session) = &mut self.session else {
+            cannot_be::<()>("actions are those of a session");
+            return Ok(());
+        };
         while session.next <= through.0 {
             let piece = session.store.get(Seq(session.next)).ok_or(ReceiveError::Late)?;
             self.unreel.push(piece, files)?;
@@ -255,7 +268,7 @@ impl ReceiverNode {
     }
 
     fn send(&mut self, send: &Send<Header>, arrived: &[u8], wire: &mut dyn Wire) {
-        let Some(session) = &self.session else { return };
+        let Some(session) = &self.session else { return cannot_be("actions are those of a session") };
         let payload = match send.payload {
             Payload::None | Payload::Next => Some(&[][..]),
             Payload::Arrived => Some(arrived),

@@ -6,6 +6,7 @@ use std::io;
 use sha2::{Digest as _, Sha256};
 
 use crate::object::safe_path;
+use layercast_core::{Always as _, cannot_be};
 
 const FILE: [u8; 4] = *b"LCF1";
 const END: [u8; 4] = *b"LCE1";
@@ -76,18 +77,25 @@ impl Reel {
         let end = at.saturating_add(self.piece).min(self.length);
         let mut file = self.files.partition_point(|(first, ..)| *first <= at).saturating_sub(1);
         while at < end {
-            let Some((first, head, length)) = self.files.get(file) else { break };
+            let Some((first, head, length)) = self.files.get(file) else {
+                cannot_be::<()>("the files fill the length");
+                return Ok(());
+            };
             let within = at - first;
             let head_length = head.len() as u64;
             if within < head_length {
                 let stop = (within + (end - at)).min(head_length);
-                into.extend(head.get(within as usize..stop as usize).unwrap_or_default());
+                into.extend(head.get(within as usize..stop as usize).always("it ends within the head"));
                 at += stop - within;
             } else if within < head_length + length {
                 let count = (end - at).min(head_length + length - within);
                 let start = into.len();
                 into.resize(start + count as usize, 0);
-                contents.read(file, within - head_length, into.get_mut(start..).unwrap_or_default())?;
+                contents.read(
+                    file,
+                    within - head_length,
+                    into.get_mut(start..).always("it was made longer"),
+                )?;
                 at += count;
             } else {
                 file += 1;

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use layercast_core::cannot_be;
 use layercast_core::contract::{
     Action, Arrival, ChildSet, Ecn, Header as _, Input, Origin, Payload, Send, Target, drive,
 };
@@ -143,15 +144,19 @@ impl RelayNode {
     /// A router begins: the session is known, or is another one.
     fn begin(&mut self, now: Time, wire: &mut dyn Wire) {
         self.taking = None;
-        let Some(description) = self.up.description() else { return };
+        let Some(description) = self.up.description() else { return cannot_be("it has just come") };
         if description.protocol != self.wanted {
             tracing::warn!("the session is one of {}, not of {}", description.protocol, self.wanted);
             return;
         }
-        let (Ok(protocol), Some(plan)) = (description.protocol(), description.plan()) else { return };
+        let (Ok(protocol), Some(plan)) = (description.protocol(), description.plan()) else {
+            return cannot_be("a description was checked when it was read");
+        };
         self.lives += 1;
         let stream = Stream::new(self.seed ^ self.lives, "router");
-        let Some(router) = protocol.router(plan, stream) else { return };
+        let Some(router) = protocol.router(plan, stream) else {
+            return cannot_be("a description is that of a protocol with routers");
+        };
         let store = routers_store(&protocol).then(|| Store::sliding(STORE_MAX));
         self.taking = Some(Taking { protocol, router, store, deadline: None });
         self.give(now, Input::Start, &[], wire);
@@ -203,7 +208,9 @@ impl RelayNode {
     }
 
     fn give(&mut self, now: Time, input: Input<Header>, arrived: &[u8], wire: &mut dyn Wire) {
-        let Some(taking) = &mut self.taking else { return };
+        let Some(taking) = &mut self.taking else {
+            return cannot_be("packets and deadlines are those of a router");
+        };
         taking.deadline = drive(&mut taking.router, now, input, &mut self.actions);
         let mut actions = core::mem::take(&mut self.actions.0);
         for action in actions.drain(..) {

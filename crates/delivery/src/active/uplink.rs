@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use layercast_core::Always as _;
 use layercast_core::contract::{Ecn, Peer};
 use layercast_core::units::{Channel, Duration, Time};
 
@@ -138,7 +139,7 @@ impl Uplink {
     pub fn poll(&mut self, now: Time, wire: &mut dyn Wire) {
         let mut room = [0; MESSAGE_MAX];
         while let Some((to, length)) = self.child.poll(now, &mut room) {
-            wire.send(to, Ecn::NotCapable, room.get(..length).unwrap_or_default(), &[]);
+            wire.send(to, Ecn::NotCapable, room.get(..length).always("a message fits its room"), &[]);
         }
         if now >= self.next_ask && self.needs_description() {
             self.next_ask = now + ASK_EVERY;
@@ -170,7 +171,7 @@ impl Uplink {
     pub fn close(&mut self, wire: &mut dyn Wire) {
         let mut room = [0; MESSAGE_MAX];
         if let Some((to, length)) = self.child.close(&mut room) {
-            wire.send(to, Ecn::NotCapable, room.get(..length).unwrap_or_default(), &[]);
+            wire.send(to, Ecn::NotCapable, room.get(..length).always("a message fits its room"), &[]);
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use etherparse::{IpNumber, UdpSlice};
+use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 
 use super::ip::{Datagram, IpError, plain_header, transport_sum};
@@ -109,7 +110,12 @@ impl<'a> Inner<'a> {
         bytes.extend(u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
         bytes.extend([0, 0]);
         bytes.extend(self.payload);
-        let sum = transport_sum(self.from.ip(), self.group.ip(), udp, bytes.get(at..).unwrap_or_default());
+        let sum = transport_sum(
+            self.from.ip(),
+            self.group.ip(),
+            udp,
+            bytes.get(at..).always("the datagram was appended"),
+        );
         // Zero stands for no checksum (RFC 768).
         let sum = if sum == 0 { u16::MAX } else { sum };
         if let Some(field) = bytes.get_mut(at + 6..at + UDP_HEAD) {

@@ -13,6 +13,7 @@ mod settings;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
+use layercast_core::cannot_be;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
@@ -376,7 +377,9 @@ impl Gateway {
 
     /// Sends the message of the exchange, again or for the first time.
     fn retry(&mut self, now: Time) {
-        let Some(mut exchange) = self.exchange.take() else { return };
+        let Some(mut exchange) = self.exchange.take() else {
+            return cannot_be("what is tried again has begun");
+        };
         if let RelayAddress::Discover(at) = self.settings.relay
             && exchange.kind() == Kind::Request
             && exchange.attempts() > self.settings.request_retries

@@ -1,5 +1,6 @@
 //! IP datagrams inside of AMT messages.
 
+use layercast_core::Always as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use etherparse::checksum::Sum16BitWords;
@@ -158,11 +159,11 @@ pub(super) fn plain_header(
             let protocol = IpNumber(protocol);
             Ipv4Header::new(payload, hops, protocol, source.octets(), destination.octets())
                 .map(|mut header| {
-                    header.ecn = etherparse::IpEcn::try_new(ecn & 3).unwrap_or_default();
+                    header.ecn = etherparse::IpEcn::try_new(ecn & 3).always("it has two bits");
                     header.header_checksum = header.calc_header_checksum();
                     header.to_bytes().to_vec()
                 })
-                .unwrap_or_default()
+                .always("what fits a datagram fits its length field")
         }
         (source, destination) => {
             let header = Ipv6Header {
@@ -184,7 +185,7 @@ pub(super) fn plain_header(
 pub(crate) fn igmp(source: Ipv4Addr, destination: Ipv4Addr, message: &[u8]) -> Vec<u8> {
     let options = Ipv4Options::from(ALERT_V4);
     let header = Ipv4Header {
-        dscp: IpDscp::try_new(CONTROL).unwrap_or_default(),
+        dscp: IpDscp::try_new(CONTROL).always("it has six bits"),
         total_len: u16::try_from(24 + message.len()).unwrap_or(u16::MAX),
         dont_fragment: true,
         time_to_live: 1,

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use etherparse::IpNumber;
+use layercast_core::Always as _;
 use layercast_core::units::Duration;
 
 use super::Reporting;
@@ -95,8 +96,8 @@ impl GeneralQuery {
             return Err(QueryError::Checksum);
         }
         let tail = least - 4;
-        let group = payload.get(at..tail).unwrap_or_default();
-        let [flags, code, sources @ ..] = payload.get(tail..least).unwrap_or_default() else {
+        let group = payload.get(at..tail).always("the length was checked");
+        let [flags, code, sources @ ..] = payload.get(tail..least).always("the length was checked") else {
             return Err(QueryError::Short(payload.len()));
         };
         if group.iter().chain(sources).any(|&byte| byte != 0) {

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Duration, Time};
 
 use super::Reporting;
@@ -176,7 +177,10 @@ impl Relay {
         self.next_sweep = now + SWEEP;
         let endpoints: Vec<TunnelEndpoint> = self.tunnels.keys().copied().collect();
         for endpoint in endpoints {
-            let Some(tunnel) = self.tunnels.get_mut(&endpoint) else { continue };
+            let Some(tunnel) = self.tunnels.get_mut(&endpoint) else {
+                cannot_be::<()>("changes of a tunnel remove no other one");
+                continue;
+            };
             let changes = tunnel.held.expire(now);
             self.changed(endpoint, changes);
         }
@@ -277,7 +281,10 @@ impl Relay {
                     holders.insert(endpoint);
                 }
                 Change::Removed(subscription) => {
-                    let Some(holders) = self.holders.get_mut(&subscription) else { continue };
+                    let Some(holders) = self.holders.get_mut(&subscription) else {
+                        cannot_be::<()>("what ends was held");
+                        continue;
+                    };
                     holders.remove(&endpoint);
                     if holders.is_empty() {
                         self.holders.remove(&subscription);

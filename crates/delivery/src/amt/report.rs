@@ -7,6 +7,7 @@ use etherparse::IpNumber;
 
 use super::Reporting;
 use super::ip::{Datagram, IpError, igmp, mld, sum};
+use layercast_core::{Always as _, cannot_be};
 
 /// Where reports of version 3 and 2 go (RFC 3376, section 4.2.14; RFC 3810, section 5.2.14).
 const ROUTERS_V4: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 22);
@@ -146,7 +147,7 @@ impl Report {
             (true, 0x16) | (false, 131) => single(RecordKind::ToExclude),
             (true, 0x17) | (false, 132) => single(RecordKind::ToInclude),
             (true, 0x22) | (false, 143) => {
-                let rest = payload.get(HEAD..).unwrap_or_default();
+                let rest = payload.get(HEAD..).always("the head was read");
                 let records = records(rest, u16::from_be_bytes([head[6], head[7]]), is_v4)?;
                 Ok(Report { from: datagram.source, is_own: true, records })
             }
@@ -211,7 +212,7 @@ fn append(messages: &mut Vec<(u16, Vec<u8>)>, kind: RecordKind, group: IpAddr, s
     if messages.last().is_none_or(|(_, message)| message.len() + length > MESSAGE_MAX) {
         messages.push((0, vec![0; HEAD]));
     }
-    let Some((count, message)) = messages.last_mut() else { return };
+    let Some((count, message)) = messages.last_mut() else { return cannot_be("one was appended") };
     *count += 1;
     let number = u16::try_from(sources.len()).unwrap_or(u16::MAX).to_be_bytes();
     message.extend([kind as u8, 0, number[0], number[1]]);

@@ -8,6 +8,7 @@ use super::decoding::{Content, DecodeJob, Decoded};
 use super::{BlockHashes, Oti};
 use crate::disk::DiskFile;
 use crate::packet::PayloadId;
+use layercast_core::{Always as _, cannot_be};
 
 /// The maximum number of surplus symbols of a block before its repair symbols are discarded.
 const SURPLUS_MAX: u32 = 64;
@@ -234,7 +235,7 @@ impl<F: DiskFile> Assembly<F> {
             *block = Block::complete();
             self.complete += 1;
             self.ready.retain(|&ready| ready != number);
-            let rest = self.blocks.get(self.leading..).unwrap_or_default();
+            let rest = self.blocks.get(self.leading..).always("no more blocks lead than there are");
             self.leading += rest.iter().take_while(|block| block.is_complete).count();
         }
         true
@@ -264,7 +265,8 @@ impl<F: DiskFile> Assembly<F> {
                 return Ok(SymbolOutcome::Needless);
             }
             let (start, length) = self.oti.position(id.block, id.esi());
-            self.file.write_at(start, symbol.get(..length).unwrap_or_default())?;
+            self.file
+                .write_at(start, symbol.get(..length).always("the last symbol is no longer than others"))?;
             block.mark(id.esi());
             SymbolOutcome::New
         } else if block.has_repair(id.esi()) {
@@ -289,7 +291,10 @@ impl<F: DiskFile> Assembly<F> {
     /// A block got symbols, the last one with this outcome: whether it has enough, or all of them.
     fn settle(&mut self, number: u8, outcome: SymbolOutcome) -> SymbolOutcome {
         let needed = self.oti.block_symbols(number);
-        let Some(block) = self.blocks.get(usize::from(number)) else { return outcome };
+        let Some(block) = self.blocks.get(usize::from(number)) else {
+            cannot_be::<()>("it took a symbol");
+            return outcome;
+        };
         if block.source_count() >= needed && !self.hashes.are_known() {
             self.finish(number);
             return SymbolOutcome::BlockComplete;
@@ -318,7 +323,10 @@ impl<F: DiskFile> Assembly<F> {
     /// The file's error on reading.
     pub fn take_job(&mut self) -> io::Result<Option<DecodeJob>> {
         while let Some(number) = self.ready.pop_front() {
-            let Some(block) = self.blocks.get_mut(usize::from(number)) else { continue };
+            let Some(block) = self.blocks.get_mut(usize::from(number)) else {
+                cannot_be::<()>("blocks that are ready exist");
+                continue;
+            };
             // It may have become complete by source symbols.
             if !std::mem::take(&mut block.is_ready) || block.is_complete {
                 continue;
@@ -350,7 +358,9 @@ impl<F: DiskFile> Assembly<F> {
             return Ok(None);
         }
         self.decoding = self.decoding.saturating_sub(1);
-        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return Ok(None) };
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else {
+            return Ok(cannot_be("the block was handed out"));
+        };
         block.is_decoding = false;
         self.counters.decoded += u64::from(matches!(content, Content::Decoded(_) | Content::Forged(true)));
         let attempt = match content {
@@ -358,7 +368,10 @@ impl<F: DiskFile> Assembly<F> {
             Content::Decoded(bytes) => {
                 let (start, _) = self.oti.position(number, 0);
                 let in_file = self.oti.length().saturating_sub(start).min(bytes.len() as u64) as usize;
-                if let Err(error) = self.file.write_at(start, bytes.get(..in_file).unwrap_or_default()) {
+                if let Err(error) = self
+                    .file
+                    .write_at(start, bytes.get(..in_file).always("the length is limited by the bytes"))
+                {
                     self.ready_again(number);
                     return Err(error);
                 }
@@ -398,7 +411,7 @@ impl<F: DiskFile> Assembly<F> {
         let mut data = vec![0; needed as usize * size];
         let (start, _) = oti.position(number, 0);
         let in_file = oti.length().saturating_sub(start).min(data.len() as u64) as usize;
-        self.file.read_at(start, data.get_mut(..in_file).unwrap_or_default())?;
+        self.file.read_at(start, data.get_mut(..in_file).always("the length is limited by the bytes"))?;
         Ok(DecodeJob {
             block: number,
             round: self.round,
@@ -442,7 +455,9 @@ impl<F: DiskFile> Assembly<F> {
     fn throw_away(&mut self, number: u8) {
         self.counters.forged += 1;
         let needed = self.oti.block_symbols(number);
-        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return };
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else {
+            return cannot_be("the block was decoded");
+        };
         if block.is_doubted || block.source_count() >= needed {
             *block = new_block(&self.oti, number);
         } else {

@@ -8,6 +8,7 @@ use miniz_oxide::inflate::{decompress_to_vec_with_limit, decompress_to_vec_zlib_
 use miniz_oxide::{DataFormat, MZFlush, MZStatus};
 
 use crate::disk::DiskFile;
+use layercast_core::Always as _;
 
 /// How a file or a table is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ impl Inflater {
     ) -> io::Result<Inflated> {
         let (input, output) = room.split_at_mut(room.len() / 2);
         let count = (self.end - self.at.min(self.end)).min(input.len() as u64) as usize;
-        let input = input.get_mut(..count).unwrap_or_default();
+        let input = input.get_mut(..count).always("the count is limited by the room");
         from.read_at(self.at, input)?;
         if !self.has_begun {
             self.has_begun = true;
@@ -163,9 +164,9 @@ impl Inflater {
         }
         // One byte beyond the length shows that there is more.
         let most = (self.length - self.written).saturating_add(1).min(output.len() as u64) as usize;
-        let output = output.get_mut(..most).unwrap_or_default();
+        let output = output.get_mut(..most).always("the count is limited by the room");
         let result = inflate(&mut self.state, input, output, MZFlush::None);
-        let part = output.get(..result.bytes_written).unwrap_or_default();
+        let part = output.get(..result.bytes_written).always("no more is written than fits");
         if result.bytes_written as u64 > self.length - self.written {
             return Ok(Inflated::Damaged);
         }

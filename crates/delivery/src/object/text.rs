@@ -5,6 +5,7 @@ use core::fmt::Write as _;
 use base64ct::Encoding as _;
 
 use super::{Md5, Sha256};
+use layercast_core::cannot_be;
 
 /// Text in XML. A bare carriage return is read as a line feed (XML 1.0, section 2.11).
 pub(super) fn escaped(text: &str) -> String {
@@ -29,7 +30,7 @@ pub(super) fn unhex(text: &str) -> Option<Sha256> {
         return None;
     }
     for (byte, pair) in hash.iter_mut().zip(pairs) {
-        let &[high, low] = pair else { return None };
+        let &[high, low] = pair else { return cannot_be("chunks are exact") };
         *byte = hex_digit(high)? << 4 | hex_digit(low)?;
     }
     Some(hash)

@@ -27,6 +27,7 @@ use core::fmt;
 use crate::disk::Attributes;
 use crate::object::{ContentEncoding, NameError, Sha256, compressed, safe_path};
 use crate::placing::OWN_FOLDER;
+use layercast_core::Always as _;
 
 const MAGIC: &[u8; 8] = b"LCPACK01";
 /// The length of the prefix in bytes.
@@ -129,7 +130,7 @@ impl Head {
             check_order(before, &member.path)?;
             safe_path(&member.path).map_err(PackageError::Name)?;
             let common = common(before.as_bytes(), member.path.as_bytes());
-            let rest = member.path.as_bytes().get(common..).unwrap_or_default();
+            let rest = member.path.as_bytes().get(common..).always("what is common is a part of both");
             varint(&mut index, common as u64);
             varint(&mut index, rest.len() as u64);
             index.extend_from_slice(rest);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{FILES_MAX, Head, INDEX_MAX, Member};
 use crate::catalogue::Item;
+use layercast_core::cannot_be;
 
 /// When files are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +80,10 @@ impl Packing {
         let mut parts: BTreeMap<&str, (Member, Part)> = BTreeMap::new();
         if items.iter().filter(is_short).count() >= self.settings.least_files.max(1) {
             for (number, item) in items.iter().enumerate().filter(|(_, item)| is_short(item)) {
-                let Some((length, Some(sha256))) = item.file else { continue };
+                let Some((length, Some(sha256))) = item.file else {
+                    cannot_be::<()>("a short item is a file with a hash");
+                    continue;
+                };
                 let (path, attributes) = (item.path.clone(), item.attributes);
                 parts.insert(&item.path, (Member { path, length, sha256, attributes }, Part::New(number)));
             }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use layercast_core::Always as _;
 use layercast_core::family::AnyHeader as _;
 use layercast_core::lct::{Cci, ContentError, Extension, Frame, LctFields, MAX_FRAME};
 use layercast_core::units::Level;
@@ -126,7 +127,7 @@ impl Repr {
             toi: self.toi,
             close_object: self.close_object,
             codepoint: self.codepoint,
-            further: further.get(..at).unwrap_or_default(),
+            further: further.get(..at).always("all extensions fit"),
         };
         frame.write(room)
     }

@@ -1,5 +1,6 @@
 //! A checked view of the bytes of a packet.
 
+use layercast_core::Always as _;
 use layercast_core::lct::VERSION;
 
 use super::{Extensions, PacketError};
@@ -47,7 +48,7 @@ impl<'a> View<'a> {
     }
 
     fn part(&self, from: usize, to: usize) -> &'a [u8] {
-        self.bytes.get(from..to).unwrap_or_default()
+        self.bytes.get(from..to).always("lengths were checked at first")
     }
 
     fn number(&self, from: usize, to: usize) -> u128 {
@@ -55,7 +56,7 @@ impl<'a> View<'a> {
     }
 
     fn byte(&self, at: usize) -> u8 {
-        self.bytes.get(at).copied().unwrap_or_default()
+        self.bytes.get(at).copied().always("lengths were checked at first")
     }
 
     /// The congestion control information: 4, 8, 12 or 16 bytes.

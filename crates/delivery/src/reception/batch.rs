@@ -7,6 +7,7 @@ use crate::disk::Disk;
 use crate::object::{TOI_TABLE, Toi};
 use crate::packet::PayloadId;
 use crate::part::Part;
+use layercast_core::Always as _;
 
 /// The maximum number of symbols that are written together: 90 kB of symbols of 1400 bytes.
 const RUN_MAX: usize = 64;
@@ -77,7 +78,7 @@ impl<D: Disk> Reception<D> {
                 let symbol = payload.and_then(|(_, payload)| payload.get(PayloadId::BYTES..));
                 IoSlice::new(symbol.unwrap_or_default())
             });
-            let symbols = symbols.get(..run.len()).unwrap_or_default();
+            let symbols = symbols.get(..run.len()).always("a run has a limit");
             let inserted = self.insert(first.toi, first.codepoint, |object, part| {
                 object.insert_run(part, first.id, symbols)
             })?;

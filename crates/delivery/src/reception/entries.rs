@@ -7,6 +7,7 @@ use crate::journal::Identity;
 use crate::listing::ahead;
 use crate::object::{Content, Entry, Instance, Toi, safe_path};
 use crate::placing::{identity, index_name, unpacked_name};
+use layercast_core::cannot_be;
 
 impl<D: Disk> Reception<D> {
     pub(super) fn instance(&mut self, number: u32, instance: Instance) -> Result<(), DiskError> {
@@ -110,11 +111,15 @@ impl<D: Disk> Reception<D> {
 
     /// An instance has a part of a file of which it, or another one, has named a part before.
     fn join(&mut self, number: u32, entry: Entry, identity: &Identity) {
-        let (Some(part), toi, path) = (entry.part, entry.toi, entry.path.clone()) else { return };
+        let (Some(part), toi, path) = (entry.part, entry.toi, entry.path.clone()) else {
+            return cannot_be("the entry is that of a part");
+        };
         if self.removed.contains_key(&toi) || self.parts.len() >= OBJECTS_MAX {
             return;
         }
-        let Some(object) = self.objects.get_mut(identity) else { return };
+        let Some(object) = self.objects.get_mut(identity) else {
+            return cannot_be("the file of a part is known");
+        };
         let joined = object.join(&mut self.disk, identity, entry, number);
         if object.result().is_none() && object.contradicts() {
             object.reject(ObjectError::Parts);

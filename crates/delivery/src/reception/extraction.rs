@@ -12,6 +12,7 @@ use crate::object::sha256;
 use crate::package::{Head, Member, PREFIX, PackageError};
 use crate::placed::Placed;
 use crate::placing::{OWN_FOLDER, Partial, index_name, member_name, prepare};
+use layercast_core::cannot_be;
 
 /// Files, and their bytes, of a step (CHOICE).
 const STEP_FILES: usize = 16;
@@ -97,7 +98,7 @@ pub(super) fn compare<D: Disk>(members: &mut Members, around: &mut Surroundings<
     let (mut files, mut bytes) = (0, 0);
     while files < STEP_FILES && bytes < STEP_BYTES {
         let Some(place) = members.next(0, |fate| fate == Fate::Unknown) else { return Ok(false) };
-        let Some((member, _)) = members.get(place) else { return Ok(false) };
+        let Some((member, _)) = members.get(place) else { return Ok(cannot_be("the place was found")) };
         bytes += member.length;
         files += 1;
         let fate = around.look(member)?;
@@ -190,7 +191,7 @@ impl<F: DiskFile> Extraction<F> {
                 }
                 return self.place(members, around).map(|()| true);
             };
-            let Some((member, _)) = members.get(place) else { return Ok(false) };
+            let Some((member, _)) = members.get(place) else { return Ok(cannot_be("the place was found")) };
             let start = members.head().start(place);
             let written = match around.look(member)? {
                 Fate::Missing => self.write(member, start, around),
@@ -281,7 +282,10 @@ impl<F: DiskFile> Extraction<F> {
         drop(batch);
         let mut full = Ok(());
         for (place, moved) in places.into_iter().zip(around.disk.rename_files(&moves)) {
-            let Some((member, _)) = members.get(place) else { continue };
+            let Some((member, _)) = members.get(place) else {
+                cannot_be::<()>("the place was found");
+                continue;
+            };
             match moved {
                 Ok(()) => {
                     if let Some(record) = &mut around.record {

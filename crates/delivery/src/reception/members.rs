@@ -2,6 +2,7 @@
 
 use super::event::ObjectError;
 use crate::package::{Head, Member};
+use layercast_core::Always as _;
 
 /// What became of a file of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +67,7 @@ impl Members {
 
     /// The next file, from this place on, of this kind.
     pub(super) fn next(&self, from: usize, is_wanted: impl Fn(Fate) -> bool) -> Option<usize> {
-        let fates = self.fates.get(from..).unwrap_or_default();
+        let fates = self.fates.get(from..).always("the next place is after one that exists");
         fates.iter().position(|&fate| is_wanted(fate)).map(|at| from + at)
     }
 

@@ -24,6 +24,7 @@ use crate::placing::{
     Hashing, Partial, SHORT, in_memory, open_partial, place, place_bytes, place_unpacked, remove_partial,
     unpacked_name,
 };
+use layercast_core::{Always as _, cannot_be};
 use partial::{AHEAD, Opened};
 use parts::Parts;
 use wrong::Wrong;
@@ -283,7 +284,9 @@ impl<F: DiskFile> Object<F> {
             self.state = State::Assembling;
             return Ok(opened);
         }
-        let Some(coding) = self.coding() else { return Ok(Opened::default()) };
+        let Some(coding) = self.coding() else {
+            return Ok(cannot_be("symbols are of an object with a coding"));
+        };
         let is_plain =
             self.entry.compressed.is_none() && self.entry.package.is_none() && self.entry.tag.is_none();
         let is_short = coding.length() <= SHORT && is_plain;
@@ -404,7 +407,7 @@ impl<F: DiskFile> Object<F> {
         mut hashing: Hashing,
         room: &mut [u8],
     ) -> io::Result<Option<ReceptionEvent>> {
-        let room = room.get_mut(..AHEAD).unwrap_or_default();
+        let room = room.get_mut(..AHEAD).always("the room is that of a reception");
         let read = hashing.go_on(partial.reassembly.file(), partial.reassembly.prefix(), room);
         if read.is_err() {
             hashing = Hashing::of(&self.entry);

@@ -12,6 +12,7 @@ use crate::listing::ahead;
 use crate::object::Toi;
 use crate::package::PackageError;
 use crate::placing::{OWN_FOLDER, index_name};
+use layercast_core::cannot_be;
 
 /// The newest object of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +111,9 @@ impl<D: Disk> Reception<D> {
 
     /// The index of a package of this session is known: its files are current that no newer object has.
     pub(super) fn adopt(&mut self, identity: &Identity) {
-        let Some(object) = self.objects.get(identity) else { return };
+        let Some(object) = self.objects.get(identity) else {
+            return cannot_be("a package whose index is known is known");
+        };
         let (Some((toi, number)), Some(members)) = (object.named(), object.members()) else { return };
         let paths: Vec<String> = members.head().members().iter().map(|member| member.path.clone()).collect();
         if self.has_too_many(paths.iter()) {
@@ -132,7 +135,9 @@ impl<D: Disk> Reception<D> {
             self.note(path, Named { toi, number, kind: Kind::Member });
             current.push(place);
         }
-        let Some(object) = self.objects.get_mut(identity) else { return };
+        let Some(object) = self.objects.get_mut(identity) else {
+            return cannot_be("a package is at no path of its files");
+        };
         object.renew(&current);
         if object.is_busy() && !self.busy.contains(identity) {
             self.busy.push_back(*identity);
@@ -164,7 +169,10 @@ impl<D: Disk> Reception<D> {
         if self.settings.mirror {
             self.open_record()?;
         }
-        let Some(object) = self.objects.get_mut(&identity) else { return Ok(()) };
+        let Some(object) = self.objects.get_mut(&identity) else {
+            cannot_be::<()>("an object that is removed is no longer busy");
+            return Ok(());
+        };
         let path = object.entry.path.clone();
         let mut events = Vec::new();
         let mut around = Surroundings {

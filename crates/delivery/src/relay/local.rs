@@ -15,6 +15,7 @@ mod query;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Duration, Time};
 
 use super::channels::ChannelSet;
@@ -189,7 +190,10 @@ impl Local {
                 }
                 Change::Removed(subscription) => {
                     self.querier.left(now, subscription);
-                    let Some(count) = self.holders.get_mut(&subscription) else { continue };
+                    let Some(count) = self.holders.get_mut(&subscription) else {
+                        cannot_be::<()>("what ends was counted");
+                        continue;
+                    };
                     *count = count.saturating_sub(1);
                     if *count == 0 {
                         self.holders.remove(&subscription);

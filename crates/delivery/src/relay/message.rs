@@ -5,6 +5,7 @@
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
+use layercast_core::Always as _;
 use layercast_core::units::Channel;
 
 use super::channels::{ChannelSet, SET_BYTES};
@@ -427,7 +428,7 @@ impl<'m> Message<'m> {
                 writer.put(&[MEMBERSHIP, length as u8, 0, 0]);
                 writer.put(&child.to_be_bytes());
                 writer.put(&number.to_be_bytes());
-                writer.put(bytes.get(..length).unwrap_or_default());
+                writer.put(bytes.get(..length).always("a set fits its room"));
             }
             Message::Ack { child, number } => {
                 writer.put(&[ACK, 0, 0, 0]);
@@ -457,7 +458,11 @@ impl<'m> Message<'m> {
                 writer.address(to.ip());
                 writer.put(&to.port().to_be_bytes());
                 writer.put(&[0; 2]);
-                writer.put(message.get(..message.len().min(FEEDBACK_MAX)).unwrap_or_default());
+                writer.put(
+                    message
+                        .get(..message.len().min(FEEDBACK_MAX))
+                        .always("the length is limited by the message"),
+                );
             }
             Message::Unknown { child } => {
                 writer.put(&[UNKNOWN, 0, 0, 0]);

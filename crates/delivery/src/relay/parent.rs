@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::units::{Channel, Duration, Time};
+use layercast_core::{Always as _, cannot_be};
 
 use super::channels::ChannelSet;
 use super::message::{Alternatives, CHALLENGE_BYTES, MESSAGE_MAX, Message, MessageError, Reason, canonical};
@@ -285,11 +286,11 @@ impl Parent {
 
     fn welcome(&mut self, now: Time, place: usize) {
         let keep_alive_ms = u16::try_from(self.limits.keep_alive.as_ns() / 1_000_000).unwrap_or(u16::MAX);
-        let Some(child) = self.child_mut(place) else { return };
+        let Some(child) = self.child_mut(place) else { return cannot_be("who is welcome was let in") };
         child.heard = now;
         let (nonce, id, session) = (child.nonce, child.id, child.session);
-        let Some(to) = child.address else { return };
-        let handle = self.handle(session).unwrap_or_default();
+        let Some(to) = child.address else { return cannot_be("who says hello has an address") };
+        let handle = self.handle(session).always("a child wants a session that is served");
         self.reply(to, &Message::Welcome { nonce, child: id, handle, keep_alive_ms });
     }
 
@@ -407,23 +408,31 @@ impl Parent {
     }
 
     fn membership(&mut self, place: usize, number: u32, held: ChannelSet) {
-        let Some(child) = self.children.get_mut(place).and_then(Option::as_mut) else { return };
+        let Some(child) = self.children.get_mut(place).and_then(Option::as_mut) else {
+            return cannot_be("a child that is heard has a place");
+        };
         let is_newer = child.number.is_none_or(|newest| number.wrapping_sub(newest) as i32 > 0);
         if is_newer {
             child.number = Some(number);
             self.hold(place, held);
         }
-        let Some(child) = self.children.get(place).and_then(Option::as_ref) else { return };
+        let Some(child) = self.children.get(place).and_then(Option::as_ref) else {
+            return cannot_be("what a child holds does not remove it");
+        };
         let (id, number) = (child.id, child.number.unwrap_or(number));
-        let Some(to) = child.address else { return };
+        let Some(to) = child.address else { return cannot_be("a child that is heard has an address") };
         self.reply(to, &Message::Ack { child: id, number });
     }
 
     /// Makes the set of channels that a child holds this one.
     fn hold(&mut self, place: usize, held: ChannelSet) {
-        let Some(child) = self.children.get_mut(place).and_then(Option::as_mut) else { return };
+        let Some(child) = self.children.get_mut(place).and_then(Option::as_mut) else {
+            return cannot_be("who holds channels is a child");
+        };
         let session = child.session;
-        let Some(served) = self.sessions.get_mut(session).and_then(Option::as_mut) else { return };
+        let Some(served) = self.sessions.get_mut(session).and_then(Option::as_mut) else {
+            return cannot_be("a child wants a session that is served");
+        };
         let before = child.held;
         for channel in before.without(&held).iter() {
             child.held.remove(channel);
@@ -448,7 +457,9 @@ impl Parent {
 
     fn remove(&mut self, place: usize) {
         self.hold(place, ChannelSet::default());
-        let Some(child) = self.children.get_mut(place).and_then(Option::take) else { return };
+        let Some(child) = self.children.get_mut(place).and_then(Option::take) else {
+            return cannot_be("who leaves is a child");
+        };
         self.free.push(place);
         if let Some(address) = child.address {
             self.by_id.remove(&child.id);
@@ -475,7 +486,9 @@ impl Parent {
 
     /// A child is at another address, as those behind a NAT are after a while.
     fn rebind(&mut self, place: usize, to: SocketAddr) {
-        let Some(child) = self.child_mut(place) else { return };
+        let Some(child) = self.child_mut(place) else {
+            return cannot_be("a child that was found has a place");
+        };
         let from = child.address.replace(to);
         if let Some(from) = from.filter(|from| *from != to) {
             self.forget_address(from.ip());
@@ -485,7 +498,9 @@ impl Parent {
     }
 
     fn is_same(&self, place: usize, nonce: u64, session: &SessionKey) -> bool {
-        let Some(child) = self.children.get(place).and_then(Option::as_ref) else { return false };
+        let Some(child) = self.children.get(place).and_then(Option::as_ref) else {
+            return cannot_be("a child that was found has a place");
+        };
         let served = self.sessions.get(child.session).and_then(Option::as_ref);
         child.nonce == nonce && served.is_some_and(|served| served.key == self.allowed.resolve(*session))
     }

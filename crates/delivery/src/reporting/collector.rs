@@ -4,6 +4,7 @@ use core::num::NonZeroU64;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+use layercast_core::Always as _;
 use layercast_core::units::{Duration, Time};
 
 use super::estimate::{Interval, Total, weight};
@@ -194,7 +195,7 @@ impl Collector {
         if passed >= 1.0 && each == 1.0 {
             // The oldest gives its memory.
             let mut past = match self.past.len() {
-                POLLS => self.past.pop_front().unwrap_or_default(),
+                POLLS => self.past.pop_front().always("past polls are as many as are kept"),
                 _ => Past { samples: Vec::with_capacity(SAMPLES_MAX), ..Past::default() },
             };
             (past.total, past.complete) = (Total::default(), Total::default());
@@ -208,7 +209,7 @@ impl Collector {
             core::mem::swap(&mut past.samples, &mut self.samples);
             self.past.push_back(past);
             let samples = self.past.back_mut().map(|past| past.samples.as_mut_slice());
-            self.plan.next(samples.unwrap_or_default(), passed, each);
+            self.plan.next(samples.always("it was appended"), passed, each);
         } else {
             self.counters.cut += 1;
             self.plan.next(&mut self.samples, passed, each);

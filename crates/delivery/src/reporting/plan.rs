@@ -3,6 +3,7 @@
 use super::estimate::weight;
 use super::{ANSWERS, EXPONENT_STEP, SLOW_ANSWERS};
 use crate::packet::{EXPONENT_MAX, Poll};
+use layercast_core::Always as _;
 
 /// By how much exponents fall from poll to poll at most: a probability four times as high, so that receivers of which
 /// none has answered by chance do not all answer at once.
@@ -60,7 +61,7 @@ impl Plan {
         (self.before, self.needed) = (poll.all(), needed);
         answers.sort_unstable_by_key(|sample| (sample.is_complete, sample.share));
         let end = answers.partition_point(|sample| !sample.is_complete && sample.share < poll.floor);
-        let below = answers.get(..end).unwrap_or_default();
+        let below = answers.get(..end).always("a partition point is within");
         let (slow, floor) = self.slow(all, below, expected);
         self.held = if slow == 0 && floor == poll.floor { self.held + 1 } else { 0 };
         self.poll = Poll::new(poll.number.wrapping_add(1), all, slow, floor);

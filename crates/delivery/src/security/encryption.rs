@@ -22,8 +22,9 @@ use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::extension::{Place, TAG_BYTES, Tag};
+use super::extension::{InsertError, Place, TAG_BYTES};
 use super::keys::GroupKey;
+use layercast_core::cannot_be;
 
 /// How many packets are encrypted under one key: about a gigabyte.
 pub const EPOCH_PACKETS: u64 = 1 << 20;
@@ -125,16 +126,17 @@ impl Encryption {
         self.present = epoch;
     }
 
-    /// Encrypts the payload of a packet whose tag is zero, and puts the tag.
-    pub(super) fn seal(&mut self, packet: &mut [u8], place: Place, number: u64) {
+    /// Encrypts the payload of a packet whose tag is zero, and puts the tag. On an error the packet must not be sent: its
+    /// payload may be readable.
+    pub(super) fn seal(&mut self, packet: &mut [u8], place: Place, number: u64) -> Result<(), InsertError> {
         let epoch = epoch_of(number);
         if epoch > self.present {
             self.advance(epoch);
         }
-        let Some((header, payload)) = place.parts(packet) else { return };
-        // It fails only for payloads of 256 GB.
+        let (header, payload) = place.parts(packet).ok_or(InsertError::Packet)?;
         let tag = self.ring[1].encrypt_inout_detached(&nonce(number), header, payload.into());
-        place.put(packet, &tag.map(Tag::from).unwrap_or_default());
+        place.put(packet, &tag.map_err(|_| InsertError::Packet)?.into());
+        Ok(())
     }
 
     /// Decrypts the payload of a packet, and makes its tag zero; false if it is not authentic, and then the payload is as
@@ -151,13 +153,30 @@ impl Encryption {
                 &tried
             }
         };
-        let Some((_, &tag, _)) = place.split(packet) else { return false };
+        let Some((_, &tag, _)) = place.split(packet) else {
+            return cannot_be("the place is one in this packet");
+        };
         place.put(packet, &[0; TAG_BYTES]);
-        let Some((header, payload)) = place.parts(packet) else { return false };
+        let Some((header, payload)) = place.parts(packet) else {
+            return cannot_be("the place is one in this packet");
+        };
         let opened = key.decrypt_inout_detached(&nonce(number), header, payload.into(), &tag.into()).is_ok();
         if opened && epoch > self.present {
             self.advance(epoch);
         }
         opened
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_cannot_be_encrypted_is_not_sent() {
+        let mut encryption = Encryption::new(&GroupKey::from_seed(&[1; 32]), Salt([2; 16]), 1);
+        let mut packet = [0; 60];
+        let beyond = Place { tag: 50, header: 66, end: 70 };
+        assert_eq!(encryption.seal(&mut packet, beyond, 1), Err(InsertError::Packet));
     }
 }

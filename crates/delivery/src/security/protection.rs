@@ -89,7 +89,7 @@ impl Outgoing {
                 let tag = mac.tag(room, place);
                 place.put(room, &tag);
             }
-            Scheme::Encryption(encryption) => encryption.seal(room, place, number),
+            Scheme::Encryption(encryption) => encryption.seal(room, place, number)?,
         }
         Ok(place.end)
     }

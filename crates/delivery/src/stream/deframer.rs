@@ -3,6 +3,7 @@
 use super::input::PREFIX;
 use super::payload::SymbolHead;
 use super::plan::LONGEST_UNIT;
+use layercast_core::Always as _;
 
 /// A unit that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Deframer {
     pub(super) fn feed(&mut self, head: SymbolHead, mut data: &[u8], each: &mut dyn FnMut(Whole<'_>)) {
         if self.current.is_none() {
             let Some(start) = head.start else { return };
-            data = data.get(usize::from(start)..).unwrap_or_default();
+            data = data.get(usize::from(start)..).always("a unit starts within the data");
             self.buffer.clear();
             self.current = Some((head.unit, head.entered_us));
         } else if self.buffer.is_empty() {
@@ -53,7 +54,7 @@ impl Deframer {
             }
             let missing = length.saturating_sub(bytes.len());
             take(&mut self.buffer, &mut data, missing);
-            let bytes = self.buffer.get(PREFIX..).unwrap_or_default();
+            let bytes = self.buffer.get(PREFIX..).always("the prefix is there");
             if bytes.len() < length {
                 return;
             }

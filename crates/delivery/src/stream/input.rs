@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Duration, Time};
 
 use super::payload::SymbolHead;
@@ -93,7 +94,9 @@ impl Input {
     pub(super) fn fill(&mut self, symbol: &mut [u8]) -> usize {
         let Some(first) = self.waiting.front() else { return 0 };
         let entered_us = first.entered.as_wire_us();
-        let Some((head, room)) = symbol.split_first_chunk_mut::<{ SymbolHead::BYTES }>() else { return 0 };
+        let Some((head, room)) = symbol.split_first_chunk_mut::<{ SymbolHead::BYTES }>() else {
+            return cannot_be("a symbol has room for its head");
+        };
         let used = room.len().min(self.bytes.len()).min(usize::from(u16::MAX - 1));
         let (data, rest) = room.split_at_mut(used);
         rest.fill(0);
@@ -104,7 +107,10 @@ impl Input {
         self.bytes.drain(..used);
         let (unit, mut start, mut at) = (self.number, None, 0);
         while at < used {
-            let Some(first) = self.waiting.front_mut() else { break };
+            let Some(first) = self.waiting.front_mut() else {
+                cannot_be::<()>("each byte is one of a unit that waits");
+                break;
+            };
             if first.is_whole {
                 start = start.or(u16::try_from(at).ok());
                 self.number = self.number.wrapping_add(1);

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Duration, Rate, Time};
 use raptorq::{ObjectTransmissionInformation, SourceBlockEncoder};
 
@@ -121,8 +122,12 @@ impl LayerSource {
         if self.is_due(now) {
             self.close();
         }
-        let Some((head, room)) = room.split_first_chunk_mut::<{ Head::BYTES }>() else { return 0 };
-        let Some(room) = room.get_mut(..self.symbol) else { return 0 };
+        let Some((head, room)) = room.split_first_chunk_mut::<{ Head::BYTES }>() else {
+            return cannot_be("a packet has room for a symbol");
+        };
+        let Some(room) = room.get_mut(..self.symbol) else {
+            return cannot_be("a packet has room for a symbol");
+        };
         let data = self.symbol - SymbolHead::BYTES.min(self.symbol);
         let hold = if self.is_finished { Duration::ZERO } else { part(self.deadline, HOLD) };
         let is_ready = !self.input.is_empty() && self.input.is_ready(now, data, hold);
@@ -140,7 +145,9 @@ impl LayerSource {
 
     /// Writes a payload that says that the whole stream has ended, and returns its length.
     pub fn end(&self, now: Time, room: &mut [u8]) -> usize {
-        let Some((head, _)) = room.split_first_chunk_mut() else { return 0 };
+        let Some((head, _)) = room.split_first_chunk_mut() else {
+            return cannot_be("a packet has room for a head");
+        };
         *head = Head { block: self.block, symbol: SymbolId::End, sent_us: now.as_wire_us() }.to_bytes();
         Head::BYTES
     }

@@ -1,5 +1,6 @@
 //! The receiver of a stream.
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Duration, Time};
 
 use super::clock::SourceClock;
@@ -52,7 +53,10 @@ impl StreamReceiver {
     pub fn advance(&mut self, now: Time, each: &mut dyn FnMut(Unit<'_>)) {
         self.deadline = None;
         for index in 0..self.layers.len() {
-            let Some(layer) = self.layers.get_mut(index) else { break };
+            let Some(layer) = self.layers.get_mut(index) else {
+                cannot_be::<()>("the index is that of a layer");
+                break;
+            };
             let wait = layer.advance(now, &self.clock, each);
             self.note(now, wait);
         }

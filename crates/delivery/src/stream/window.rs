@@ -6,6 +6,7 @@ use raptorq::{EncodingPacket, PayloadId as CoderId, SourceBlockDecoder};
 
 use super::layer_source::coder;
 use super::payload::{BLOCK_SYMBOLS, SymbolId};
+use layercast_core::cannot_be;
 
 /// The most blocks: at the highest rates a block lasts some milliseconds.
 const BLOCKS: usize = 128;
@@ -70,7 +71,9 @@ impl Block {
             return false;
         }
         self.tried = all;
-        let Some(config) = coder(count, size) else { return false };
+        let Some(config) = coder(count, size) else {
+            return cannot_be("a block with repair symbols has a code");
+        };
         let packet = |esi: usize, symbol: &[u8]| {
             EncodingPacket::new(CoderId::new(0, u32::try_from(esi).unwrap_or(u32::MAX)), symbol.to_vec())
         };
@@ -162,7 +165,7 @@ impl Window {
             self.set_count(place, count);
         }
         let size = self.size;
-        let Some(block) = self.blocks.get_mut(place) else { return };
+        let Some(block) = self.blocks.get_mut(place) else { return cannot_be("the block was appended") };
         let bytes = block.bytes();
         match id {
             SymbolId::Source { index, .. } if block.count.is_none_or(|count| index < count) => {
@@ -184,7 +187,7 @@ impl Window {
 
     /// Sets how many source symbols a block has, the first time, and if it has none beyond.
     fn set_count(&mut self, place: usize, count: u16) {
-        let Some(block) = self.blocks.get_mut(place) else { return };
+        let Some(block) = self.blocks.get_mut(place) else { return cannot_be("the block was appended") };
         if block.count.is_none() && block.has.len() <= usize::from(count) {
             block.count = Some(count);
         }

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::announce::signature::{PublicKey, Signature, Signer, Verifier};
 use crate::security::signed::Context;
+use layercast_core::Always as _;
 
 /// The longest packet that is written or read: the most that one datagram of IPv4 holds.
 pub const MAX_BYTES: usize = 65_507;
@@ -157,7 +158,8 @@ fn read_authentication(data: &[u8]) -> Result<Authentication, SapError> {
     if first >> 5 != VERSION {
         return Err(SapError::Authentication);
     }
-    let padding = if first & PADDED == 0 { 0 } else { data.last().copied().unwrap_or_default().into() };
+    let padding =
+        if first & PADDED == 0 { 0 } else { data.last().copied().always("there is a first byte").into() };
     if first & PADDED != 0 && (padding == 0 || padding > rest.len()) {
         return Err(SapError::Authentication);
     }
@@ -181,7 +183,7 @@ fn sdp_of(rest: &[u8]) -> Result<&[u8], SapError> {
     let end = head.iter().position(|&byte| byte == 0);
     let named = &rest[..end.unwrap_or(head.len())];
     // A content type may have parameters (RFC 2045, section 5.1).
-    let essence = named.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
+    let essence = named.split(|&byte| byte == b';').next().always("a split has a first part").trim_ascii();
     match end {
         Some(end) if essence.eq_ignore_ascii_case(SDP.as_bytes()) => Ok(&rest[end + 1..]),
         _ => Err(SapError::PayloadType(named.escape_ascii().to_string())),

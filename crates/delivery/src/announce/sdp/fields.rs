@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use super::description::{Fec, Origin};
 use super::error::SdpProblem;
+use layercast_core::Always as _;
 
 /// What of a wrong line an error quotes.
 pub(super) fn quoted(text: &str) -> String {
@@ -84,7 +85,7 @@ pub(super) fn connection(value: &str) -> Result<(IpAddr, Option<u8>, u16), SdpPr
     }
     let is_v6 = family(kind)?;
     let mut numbers = place.split('/');
-    let group = address(is_v6, numbers.next().unwrap_or_default())?;
+    let group = address(is_v6, numbers.next().always("a split has a first part"))?;
     let ttl = match numbers.next() {
         Some(ttl) if !is_v6 => Some(number("c=", ttl, 255)? as u8),
         Some(count) => {

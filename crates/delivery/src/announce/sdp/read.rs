@@ -13,6 +13,7 @@ use super::limits::{PARTS_MAX, SDP_MAX, TSI_MAX};
 use crate::address::higher;
 use crate::announce::signature::PublicKey;
 use crate::security::key_file::read_key_letters;
+use layercast_core::cannot_be;
 
 /// What was found so far.
 #[derive(Default)]
@@ -159,7 +160,10 @@ impl Reader {
     }
 
     fn media_line(&mut self, letter: char, value: &str) -> Result<(), SdpProblem> {
-        let Some((_, part)) = self.media.last_mut() else { return Ok(()) };
+        let Some((_, part)) = self.media.last_mut() else {
+            cannot_be::<()>("the line follows that of its media");
+            return Ok(());
+        };
         match (letter, value.strip_prefix("FEC:")) {
             ('c', _) => {
                 let new = connection(value)?;

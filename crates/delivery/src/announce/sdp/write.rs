@@ -10,6 +10,7 @@ use super::limits::{PARTS_MAX, SDP_MAX, TSI_MAX};
 use crate::address::{higher, is_unicast, is_usable_group};
 use crate::security::key_file::key_letters;
 use crate::session::MAX_CHANNELS;
+use layercast_core::Always as _;
 
 /// `IP4` or `IP6`.
 fn family(is_v6: bool) -> &'static str {
@@ -122,7 +123,11 @@ impl Description {
             let _ = write!(out, "m=application {} FLUTE/UDP *\r\n", media.port);
             match (media.group, media.ttl) {
                 (IpAddr::V4(group), ttl) => {
-                    let _ = write!(out, "c=IN IP4 {group}/{}", ttl.unwrap_or_default());
+                    let _ = write!(
+                        out,
+                        "c=IN IP4 {group}/{}",
+                        ttl.always("it was checked that a group of IPv4 has one")
+                    );
                 }
                 (IpAddr::V6(group), _) => {
                     let _ = write!(out, "c=IN IP6 {group}");

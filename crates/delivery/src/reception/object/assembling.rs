@@ -9,6 +9,7 @@ use crate::journal::Identity;
 use crate::object::{Entry, Toi};
 use crate::placing::{place_parts, remove_partial, remove_parts};
 use crate::reception::event::{ObjectError, is_full};
+use layercast_core::cannot_be;
 
 impl<F: DiskFile> Object<F> {
     /// The session has a part of it, as an instance says: as [`Parts::join`].
@@ -59,7 +60,7 @@ impl<F: DiskFile> Object<F> {
         settings: ReceptionSettings,
         room: &mut [u8],
     ) -> io::Result<Option<ReceptionEvent>> {
-        let Some(parts) = &mut self.parts else { return Ok(None) };
+        let Some(parts) = &mut self.parts else { return Ok(cannot_be("what is assembled has parts")) };
         if !parts.are_verified() {
             return Ok(match parts.work(room)? {
                 Worked::More | Worked::Wrong(false) => None,
@@ -67,7 +68,7 @@ impl<F: DiskFile> Object<F> {
                 Worked::Hopeless => Some(self.fail(ObjectError::Hash)),
             });
         }
-        let Some(file) = parts.file() else { return Ok(None) };
+        let Some(file) = parts.file() else { return Ok(cannot_be("parts were verified in a file")) };
         if let Some(reason) = self.occupied(disk, settings) {
             return Ok(Some(self.fail(reason)));
         }

@@ -11,6 +11,7 @@ use crate::placing::remove_partial;
 use crate::reception::event::{ObjectError, ReceptionProgress};
 use crate::reception::extraction::{Surroundings, clean, compare, keep_head, kept_head, read_head};
 use crate::reception::members::{Fate, Members};
+use layercast_core::cannot_be;
 
 /// What became of a step of the work on a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,9 @@ impl<F: DiskFile> Object<F> {
 
     /// Some of its files are current from now on.
     pub(in crate::reception) fn renew(&mut self, places: &[usize]) {
-        let Some(members) = self.members_mut() else { return };
+        let Some(members) = self.members_mut() else {
+            return cannot_be("its files are current, so they are known");
+        };
         let renewed = places.iter().filter(|&&place| members.renew(place)).count();
         if renewed > 0 && matches!(self.state, State::Placed) {
             self.state = State::Checking;

@@ -15,6 +15,7 @@ use crate::object::{
 };
 use crate::packet::PayloadId;
 use crate::placing::{Hashing, Partial, held_of_part, open_part, open_whole};
+use layercast_core::{Always as _, cannot_be};
 
 /// The parts of a file.
 #[derive(Debug)]
@@ -161,7 +162,9 @@ impl<F: DiskFile> Parts<F> {
     /// Whether a part takes symbols of this encoding.
     pub(super) fn takes(&self, number: u32, codepoint: u8) -> bool {
         self.known.get(&number).is_some_and(|part| {
-            let Content::File { coding, .. } = part.entry.content else { return false };
+            let Content::File { coding, .. } = part.entry.content else {
+                return cannot_be("a part is that of a file");
+            };
             coding.encoding_id() == codepoint && !matches!(part.state, State::Verified)
         })
     }
@@ -197,7 +200,10 @@ impl<F: DiskFile> Parts<F> {
                 file
             }
         };
-        let Some(part) = self.known.get_mut(&number) else { return Ok(opened) };
+        let Some(part) = self.known.get_mut(&number) else {
+            cannot_be::<()>("a part that takes symbols is known");
+            return Ok(opened);
+        };
         let hashes = if verifies { part.entry.block_hashes() } else { BlockHashes::None };
         if let Some(partial) = open_part(disk, identity, &file, &part.entry, hashes) {
             opened.is_unrecorded = partial.journal.is_none();
@@ -224,7 +230,10 @@ impl<F: DiskFile> Parts<F> {
     }
 
     pub(super) fn insert(&mut self, number: u32, id: PayloadId, symbol: &[u8]) -> io::Result<SymbolOutcome> {
-        let Some(partial) = self.partial(number) else { return Ok(SymbolOutcome::Refused) };
+        let Some(partial) = self.partial(number) else {
+            cannot_be::<()>("a part is opened for its first symbol");
+            return Ok(SymbolOutcome::Refused);
+        };
         let outcome = partial.insert(id, symbol);
         self.note_busy(number);
         outcome
@@ -236,7 +245,9 @@ impl<F: DiskFile> Parts<F> {
         first: PayloadId,
         symbols: &[IoSlice<'_>],
     ) -> io::Result<Option<SymbolOutcome>> {
-        let Some(partial) = self.partial(number) else { return Ok(None) };
+        let Some(partial) = self.partial(number) else {
+            return Ok(cannot_be("a part is opened for its first symbol"));
+        };
         let outcome = partial.insert_run(first, symbols);
         self.note_busy(number);
         outcome
@@ -338,13 +349,19 @@ impl<F: DiskFile> Parts<F> {
     }
 
     fn hash(&mut self, number: u32, room: &mut [u8]) -> io::Result<Worked> {
-        let Some(part) = self.known.get_mut(&number) else { return Ok(Worked::More) };
-        let State::Open(partial, hashing) = &mut part.state else { return Ok(Worked::More) };
+        let Some(part) = self.known.get_mut(&number) else {
+            cannot_be::<()>("a busy part is known");
+            return Ok(Worked::More);
+        };
+        let State::Open(partial, hashing) = &mut part.state else {
+            cannot_be::<()>("a busy part is open");
+            return Ok(Worked::More);
+        };
         let reassembly = &partial.reassembly;
         let is_complete = reassembly.is_complete();
         let end = if is_complete { partial.coding.length() } else { reassembly.prefix() };
         // Other parts are still on their way.
-        let room = room.get_mut(..AHEAD).unwrap_or_default();
+        let room = room.get_mut(..AHEAD).always("the room is that of a reception");
         let found = match hashing.go_on(reassembly.file(), end, room) {
             Ok(found) => found.filter(|_| is_complete),
             Err(error) => {

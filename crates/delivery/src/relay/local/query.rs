@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use etherparse::IpNumber;
+use layercast_core::Always as _;
 use layercast_core::units::Duration;
 
 use crate::amt::ip::{Datagram, igmp, mld, sum};
@@ -79,7 +80,7 @@ impl Query {
                 message[11] = count;
                 put(&mut message[12..16], source);
                 let end = IGMP_BYTES + 4 * usize::from(count);
-                let message = message.get_mut(..end).unwrap_or_default();
+                let message = message.get_mut(..end).always("a query with one source fits");
                 let sum = sum(message).to_be_bytes();
                 message[2..4].copy_from_slice(&sum);
                 let to = match group {
@@ -103,7 +104,7 @@ impl Query {
                     Some(IpAddr::V6(group)) => group,
                     _ => ALL_V6,
                 };
-                mld(from, to, message.get_mut(..end).unwrap_or_default())
+                mld(from, to, message.get_mut(..end).always("a query with one source fits"))
             }
         }
     }

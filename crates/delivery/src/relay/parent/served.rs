@@ -1,5 +1,6 @@
 //! A session that children want.
 
+use layercast_core::cannot_be;
 use layercast_core::units::Channel;
 
 use crate::relay::session::SessionKey;
@@ -39,8 +40,12 @@ impl Served {
 
     /// A child leaves a channel; whether it was the last one.
     pub(super) fn leave(&mut self, channel: Channel, child: usize) -> bool {
-        let Some(holders) = self.holders.get_mut(channel.index()) else { return false };
-        let Some(at) = holders.iter().position(|one| *one == child) else { return false };
+        let Some(holders) = self.holders.get_mut(channel.index()) else {
+            return cannot_be("only a channel that is held is left");
+        };
+        let Some(at) = holders.iter().position(|one| *one == child) else {
+            return cannot_be("only a channel that is held is left");
+        };
         holders.swap_remove(at);
         holders.is_empty()
     }
