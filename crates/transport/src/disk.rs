@@ -1,5 +1,6 @@
 //! A folder of the system, as the delivery layer wants it.
 
+use layercast_core::Always as _;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IoSlice};
@@ -78,7 +79,10 @@ impl DiskFile for OpenFile {
         let mut at = start;
         for part in parts {
             let done = written.min(part.len());
-            self.0.write_all_at(part.get(done..).unwrap_or_default(), at + done as u64)?;
+            self.0.write_all_at(
+                part.get(done..).always("no more was written than there is"),
+                at + done as u64,
+            )?;
             written -= done;
             at += part.len() as u64;
         }

@@ -7,6 +7,7 @@ use layercast_delivery::active::reel::{FileHead, Files};
 use layercast_delivery::disk::{Disk as _, DiskFile as _, Found};
 
 use crate::disk::{Folder, OpenFile};
+use layercast_core::cannot_be;
 
 /// A file is written under this name until it is complete: a hidden one, which no path from the network has.
 const PARTIAL: &str = ".layercast-in-order";
@@ -52,14 +53,20 @@ impl Files for FolderFiles {
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Some((file, at)) = &mut self.current else { return Ok(()) };
+        let Some((file, at)) = &mut self.current else {
+            cannot_be::<()>("content follows the head of a file");
+            return Ok(());
+        };
         file.write_at(*at, bytes)?;
         *at += bytes.len() as u64;
         Ok(())
     }
 
     fn end(&mut self, head: &FileHead) -> io::Result<()> {
-        let Some((file, _)) = self.current.take() else { return Ok(()) };
+        let Some((file, _)) = self.current.take() else {
+            cannot_be::<()>("a file that ends has begun");
+            return Ok(());
+        };
         file.sync()?;
         self.folder.rename(&self.partial, &head.path)
     }

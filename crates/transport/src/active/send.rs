@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration as StdDuration;
 
+use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_delivery::active::description::Description;
@@ -206,7 +207,7 @@ fn hash(path: &Path) -> io::Result<(u64, [u8; 32])> {
             0 => return Ok((length, hash.finalize().into())),
             count => {
                 length += count as u64;
-                hash.update(room.get(..count).unwrap_or_default());
+                hash.update(room.get(..count).always("a reader fills no more than its room"));
             }
         }
     }

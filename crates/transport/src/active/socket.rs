@@ -4,6 +4,7 @@ use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::time::Duration as StdDuration;
 
+use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 use layercast_delivery::active::Wire;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -65,7 +66,7 @@ impl Wire for NodeSocket {
         let message = MsgHdr::new()
             .with_addr(&address)
             .with_buffers(&parts)
-            .with_control(control.get(..length).unwrap_or_default());
+            .with_control(control.get(..length).always("the length is that of what was written"));
         let sent = send_message(&self.socket, &message, &mut self.calls);
         if let Err(error) = &sent {
             // As if the network had lost it.

@@ -13,6 +13,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use super::Finding;
 use crate::host::{Interface, open_group, open_source};
 use crate::random_seed;
+use layercast_core::Always as _;
 
 /// What the test packets begin with. It is no packet of the transport, which counts it as one of another format.
 const MARK: &[u8; 16] = b"layercast-doctor";
@@ -147,7 +148,7 @@ pub(super) fn listen(
     while begin.elapsed() < time && !stop.load(Ordering::Relaxed) {
         wait(&member, EVERY);
         while let Ok((length, from)) = member.as_udp().recv_from(&mut room) {
-            arrived.add(room.get(..length).unwrap_or_default(), from.ip());
+            arrived.add(room.get(..length).always("a socket fills no more than the room"), from.ip());
         }
         if let Ok(queries) = &queries {
             querier = next_query(queries, group.is_ipv4()).or(querier);
@@ -207,7 +208,7 @@ fn open_queries(interface: &Interface, group: SocketAddr) -> io::Result<UdpSocke
 fn next_query(socket: &UdpSocket, is_v4: bool) -> Option<IpAddr> {
     let mut room = [0; 256];
     while let Ok((length, from)) = socket.recv_from(&mut room) {
-        if is_query(room.get(..length).unwrap_or_default(), is_v4) {
+        if is_query(room.get(..length).always("a socket fills no more than the room"), is_v4) {
             return Some(from.ip());
         }
     }

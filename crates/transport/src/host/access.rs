@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::time::Duration as StdDuration;
 
 use layercast_core::units::Channel;
+use layercast_core::{Always as _, cannot_be};
 use layercast_delivery::session::MAX_CHANNELS;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
@@ -88,7 +89,10 @@ impl Groups {
         if self.sockets.len() <= channel.index() {
             self.sockets.resize_with(channel.index() + 1, || None);
         }
-        let Some(place) = self.sockets.get_mut(channel.index()) else { return Ok(()) };
+        let Some(place) = self.sockets.get_mut(channel.index()) else {
+            cannot_be::<()>("the list was made longer");
+            return Ok(());
+        };
         if place.is_none() {
             *place = Some(open_group(&self.interface, group, self.source)?);
         }
@@ -124,7 +128,7 @@ impl Groups {
             // Beyond the entries passed to the kernel.
             None => PollFd::new(first.as_fd(), PollFlags::empty()),
         });
-        let waits = waits.get_mut(..count).unwrap_or_default();
+        let waits = waits.get_mut(..count).always("the count is limited");
         // An interrupted wait is over: the caller checks whether to stop.
         if ppoll(waits, Some(timeout), None).unwrap_or(0) == 0 {
             return 0;

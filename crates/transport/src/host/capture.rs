@@ -6,6 +6,7 @@ use nix::libc;
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
 
 use super::Interface;
+use layercast_core::Always as _;
 
 /// The kernel's number of the interface, and the kind of a packet, as data of a filter (linux/filter.h).
 pub(super) const INTERFACE: u32 = (-0x1000i32 + 8) as u32;
@@ -38,7 +39,7 @@ nix::setsockopt_impl!(
 /// A socket for packets of a version of IP that pass a filter; they begin with the IP header.
 pub(super) fn open(is_v4: bool, filter: &[SockFilter]) -> io::Result<Socket> {
     let kind = if is_v4 { libc::ETH_P_IP } else { libc::ETH_P_IPV6 };
-    let kind = i32::from(u16::try_from(kind).unwrap_or_default().to_be());
+    let kind = i32::from(u16::try_from(kind).always("it has 16 bits").to_be());
     let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), Some(Protocol::from(kind)))?;
     socket.attach_filter(filter)?;
     Ok(socket)
@@ -47,7 +48,7 @@ pub(super) fn open(is_v4: bool, filter: &[SockFilter]) -> io::Result<Socket> {
 /// A program (BPF) that keeps so many bytes of packets in which each of these is so: what is loaded, from where, and what it must
 /// be.
 pub(super) fn program(checks: &[(u32, u32, u32)], keep: u32) -> Vec<SockFilter> {
-    let code = |code: u32| u16::try_from(code).unwrap_or_default();
+    let code = |code: u32| u16::try_from(code).always("it has 16 bits");
     let jump = code(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K);
     let give = code(libc::BPF_RET | libc::BPF_K);
     let count = checks.len();
@@ -68,7 +69,7 @@ pub(super) fn program(checks: &[(u32, u32, u32)], keep: u32) -> Vec<SockFilter> 
 pub(crate) fn open_memberships(interface: &Interface, is_v4: bool) -> io::Result<Socket> {
     let multicast = u32::from(libc::PACKET_MULTICAST);
     let mut checks = vec![(LOAD_WORD, INTERFACE, interface.index), (LOAD_WORD, PACKET_TYPE, multicast)];
-    let number = |protocol: i32| u32::try_from(protocol).unwrap_or_default();
+    let number = |protocol: i32| u32::try_from(protocol).always("it is positive");
     if is_v4 {
         checks.push((LOAD_BYTE, PROTOCOL_V4, number(libc::IPPROTO_IGMP)));
     } else {
@@ -78,8 +79,8 @@ pub(crate) fn open_memberships(interface: &Interface, is_v4: bool) -> io::Result
     }
     let socket = open(is_v4, &program(&checks, LONGEST))?;
     let request = libc::packet_mreq {
-        mr_ifindex: i32::try_from(interface.index).unwrap_or_default(),
-        mr_type: u16::try_from(libc::PACKET_MR_ALLMULTI).unwrap_or_default(),
+        mr_ifindex: i32::try_from(interface.index).always("the kernel counts up to 2^31"),
+        mr_type: u16::try_from(libc::PACKET_MR_ALLMULTI).always("it has 16 bits"),
         mr_alen: 0,
         mr_address: [0; 8],
     };

@@ -7,6 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Channel, Time};
+use layercast_core::{Always as _, cannot_be};
 use layercast_delivery::accept::Incoming;
 use quinn_udp::{EcnCodepoint, RecvMeta};
 
@@ -135,12 +136,12 @@ impl Inbox {
         if count == 0 {
             return Ok(());
         }
-        let free = self.room.get_mut(self.used * BUFFER..).unwrap_or_default();
+        let free = self.room.get_mut(self.used * BUFFER..).always("no more is used than there is");
         let mut free = free.chunks_exact_mut(BUFFER);
         let mut rooms: [IoSliceMut<'_>; PER_SOCKET] =
             std::array::from_fn(|_| IoSliceMut::new(free.next().unwrap_or_default()));
         let mut meta = [RecvMeta::default(); PER_SOCKET];
-        let came = socket.read(rooms.get_mut(..count).unwrap_or_default(), &mut meta)?;
+        let came = socket.read(rooms.get_mut(..count).always("the count is limited"), &mut meta)?;
         let reading = *self.reading.get_or_insert_with(|| clock.read());
         let read = clock.now();
         for meta in meta.iter().take(came) {
@@ -178,7 +179,9 @@ impl Inbox {
         let (room, largest) = (&mut self.room, self.largest);
         self.datagrams.retain_mut(|datagram| {
             let end = datagram.start + datagram.length;
-            let Some(bytes) = room.get_mut(datagram.start..end) else { return false };
+            let Some(bytes) = room.get_mut(datagram.start..end) else {
+                return cannot_be("a datagram is in the room");
+            };
             let Some(inner) = open(datagram, bytes) else { return false };
             if inner.bytes.start > inner.bytes.end || inner.bytes.end > datagram.length {
                 return false;

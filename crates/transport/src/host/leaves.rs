@@ -14,6 +14,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::time::{Duration as StdDuration, UNIX_EPOCH};
 
+use layercast_core::Always as _;
 use layercast_core::units::{Channel, Duration, Time};
 use nix::libc;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SetSockOpt, recvmsg, setsockopt, sockopt};
@@ -170,8 +171,8 @@ fn open(interface: &Interface, group: SocketAddr, source: IpAddr) -> io::Result<
     setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
     // The adapter passes the group's packets as before, though the host no longer reports that it is a member.
     let request = libc::packet_mreq {
-        mr_ifindex: i32::try_from(interface.index).unwrap_or_default(),
-        mr_type: u16::try_from(libc::PACKET_MR_MULTICAST).unwrap_or_default(),
+        mr_ifindex: i32::try_from(interface.index).always("the kernel counts up to 2^31"),
+        mr_type: u16::try_from(libc::PACKET_MR_MULTICAST).always("it has 16 bits"),
         mr_alen: 6,
         mr_address: hardware_address(group.ip()),
     };

@@ -8,6 +8,7 @@ use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
 use std::ops::Range;
 
+use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
@@ -89,7 +90,7 @@ impl Outbox {
             let parts: [IoSlice<'_>; RUN_PACKETS] = std::array::from_fn(|index| {
                 IoSlice::new(run.get(index).map_or(&[], |due| bytes(&self.room, due)))
             });
-            branch.send(first.channel, parts.get(..run.len()).unwrap_or_default(), ecn);
+            branch.send(first.channel, parts.get(..run.len()).always("a run has a limit"), ecn);
             rest = others;
         }
     }
@@ -160,12 +161,12 @@ impl Outbox {
         socket: &UdpSocket,
         report: &mut impl FnMut(Channel, SocketAddr, io::Result<usize>),
     ) -> u64 {
-        let due = self.due.get(run.clone()).unwrap_or_default();
+        let due = self.due.get(run.clone()).always("a run is one of packets that are due");
         let Some(first) = due.first() else { return 0 };
         let parts: [IoSlice<'_>; RUN_PACKETS] = std::array::from_fn(|index| {
             IoSlice::new(due.get(index).map_or(&[], |due| bytes(&self.room, due)))
         });
-        let parts = parts.get(..due.len()).unwrap_or_default();
+        let parts = parts.get(..due.len()).always("a run has a limit");
         match self.segmentation.send(socket, first.to, parts) {
             Some(Ok(())) => {
                 due.iter().for_each(|one| report(one.channel, one.to, Ok(one.length)));
@@ -191,7 +192,7 @@ impl Outbox {
         socket: &UdpSocket,
         report: &mut impl FnMut(Channel, SocketAddr, io::Result<usize>),
     ) -> u64 {
-        let (mut calls, mut due) = (0, self.due.get(range).unwrap_or_default());
+        let (mut calls, mut due) = (0, self.due.get(range).always("a range is one of packets that are due"));
         while let Some((first, others)) = due.split_first() {
             calls += 1;
             let sent = match others {
@@ -219,7 +220,7 @@ impl Outbox {
 }
 
 fn bytes<'a>(room: &'a [u8], due: &Due) -> &'a [u8] {
-    room.get(due.start..due.start + due.length).unwrap_or_default()
+    room.get(due.start..due.start + due.length).always("a packet was written to the room")
 }
 
 /// Sends up to `MOST` packets by one system call; returns how many were sent.
@@ -236,7 +237,7 @@ fn send<const MOST: usize>(socket: &UdpSocket, room: &[u8], due: &[Due]) -> io::
             parts_in_order.next().map_or((0, &[]), |(index, part)| (index, part));
         MMsgHdr::new_with_addr(&at(index).address, part, control)
     });
-    let messages = messages.get_mut(..due.len().min(MOST)).unwrap_or_default();
+    let messages = messages.get_mut(..due.len().min(MOST)).always("the count is limited");
     Ok(sendmmsg(socket, messages, SendFlags::empty())?)
 }
 

@@ -3,6 +3,7 @@
 //! Not the loss event rate of a congestion control, which counts all losses of a round-trip time once and is far
 //! lower when a path is overloaded.
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Duration, Time};
 
 /// The length of a bin.
@@ -74,7 +75,9 @@ impl PacketLoss {
             *newest = Some(number);
         }
         let at = now.as_ns() / BIN.as_ns();
-        let Some(bin) = self.bins.get_mut((at % BINS as u64) as usize) else { return };
+        let Some(bin) = self.bins.get_mut((at % BINS as u64) as usize) else {
+            return cannot_be("a remainder is below the number of bins");
+        };
         if bin.number != at {
             *bin = Bin { number: at, ..Bin::default() };
         }

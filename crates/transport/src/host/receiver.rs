@@ -11,6 +11,7 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_core::wire::MAX_REPORT;
+use layercast_core::{Always as _, cannot_be};
 use layercast_protocols::registry::{Header, Protocol, Receiver};
 
 use super::access::{Access, Groups};
@@ -172,7 +173,10 @@ impl ReceiverHost {
         let mut access = access;
         for (index, _) in held.iter().enumerate().filter(|(_, held)| **held) {
             let channel = Channel(index as u16);
-            let Some(group) = session.address(channel) else { continue };
+            let Some(group) = session.address(channel) else {
+                cannot_be::<()>("channels that are held are those of the session");
+                continue;
+            };
             if let Err(error) = access.join(channel, group) {
                 tracing::warn!("a group could not be joined, so this layer is left out: {error}");
                 failed.push((channel, JoinError::Refused));
@@ -420,7 +424,7 @@ impl ReceiverHost {
         let mut bytes = [0; REFUSAL_BYTES + TAG_BYTES];
         // The socket does not block.
         while let Ok((length, from)) = self.memberships.reports.recv_from(&mut bytes) {
-            let datagram = bytes.get(..length).unwrap_or_default();
+            let datagram = bytes.get(..length).always("a socket fills no more than the room");
             let message = match &self.memberships.feedback_mac {
                 None => Some(datagram),
                 Some(mac) => mac.accept(datagram),
@@ -485,7 +489,9 @@ impl Host<Header> for Memberships {
     }
 
     fn join(&mut self, channel: Channel) {
-        let Some(group) = self.session.address(channel) else { return };
+        let Some(group) = self.session.address(channel) else {
+            return cannot_be("an endpoint joins channels of its session");
+        };
         let Some(held) = self.held.get_mut(channel.index()).filter(|held| !**held) else { return };
         match self.access.join(channel, group) {
             Ok(()) => {

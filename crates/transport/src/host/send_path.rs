@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use layercast_core::contract::{Ecn, Header as _, Host, Payload, Send, Target, TraceEvent};
 use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Duration, Time};
+use layercast_core::{Always as _, cannot_be};
 use layercast_protocols::registry::Header;
 
 use super::Clock;
@@ -201,7 +202,9 @@ pub(super) struct SendingHost<'a, S> {
 impl<S: Supply> Host<Header> for SendingHost<'_, S> {
     fn send(&mut self, send: Send<Header>) {
         let Target::Channel(channel) = send.target else { return };
-        let Some(address) = self.send_path.session.address(channel) else { return };
+        let Some(address) = self.send_path.session.address(channel) else {
+            return cannot_be("an endpoint sends on channels of its session");
+        };
         for index in 0..send.count {
             if self.send_path.failure.is_some() {
                 return;
@@ -230,7 +233,10 @@ impl<S: Supply> SendingHost<'_, S> {
         header: Header,
         payload: Payload,
     ) -> Result<(), Error> {
-        let Some(fields) = header.to_lct() else { return Ok(()) };
+        let Some(fields) = header.to_lct() else {
+            cannot_be::<()>("what is sent on a channel has a form for it");
+            return Ok(());
+        };
         let send_path = &mut *self.send_path;
         let now = send_path.clock.now();
         if send_path.outbox.is_full()
@@ -244,6 +250,7 @@ impl<S: Supply> SendingHost<'_, S> {
         // The payload is written after space for the longest header, and then the header directly before
         // it.
         let Some((front, back)) = send_path.outbox.room().split_first_chunk_mut::<MAX_HEADER>() else {
+            cannot_be::<()>("a full outbox was flushed");
             return Ok(());
         };
         let load = match payload {
@@ -262,7 +269,7 @@ impl<S: Supply> SendingHost<'_, S> {
         front.copy_within(..header_length, start);
         let mut whole = header_length + length;
         if let Some(protection) = &mut send_path.protection {
-            let room = send_path.outbox.room().get_mut(start..).unwrap_or_default();
+            let room = send_path.outbox.room().get_mut(start..).always("the header begins in the room");
             whole = protection.protect(room, whole).map_err(Error::Protect)?;
         }
         send_path.outbox.add(channel, to, start, whole);

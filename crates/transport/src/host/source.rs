@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
+use layercast_core::Always as _;
 use layercast_core::contract::{Arrival, Ecn, Endpoint, Estimates, Input, Origin, Peer, drive};
 use layercast_core::family::AnyHeader as _;
 use layercast_core::family::AnyProtocol as _;
@@ -226,7 +227,7 @@ impl SourceHost {
         let mut waits =
             [own, branch.unwrap_or(own)].map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
         let count = 1 + usize::from(branch.is_some());
-        let waited = waits.get_mut(..count).unwrap_or_default();
+        let waited = waits.get_mut(..count).always("there are two");
         // An interrupted wait is over: the caller checks whether to stop.
         let ready = ppoll(waited, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
         let [is_own, is_branch] = waits.map(|wait| ready > 0 && wait.any().unwrap_or(false));
@@ -306,7 +307,7 @@ impl SourceHost {
         });
         let mut taken = Ok(());
         for (from, bytes, length) in heard.drain(..) {
-            let bytes = bytes.get(..length).unwrap_or_default();
+            let bytes = bytes.get(..length).always("a message fits its room");
             taken = taken.and_then(|()| self.take_feedback(bytes, (from, Ecn::NotCapable, false), supply));
         }
         self.heard = heard;

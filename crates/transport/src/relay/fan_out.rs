@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
 
+use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Rate, Time};
 use layercast_delivery::relay::message::{DATA_HEAD_MAX, Data};
@@ -103,7 +104,7 @@ impl FanOut {
         let (Some(first), Some(group), true) = (payloads.first(), group, is_run) else { return };
         let mut head = [0; DATA_HEAD_MAX];
         let length = data.write(&mut head);
-        let head = head.get(..length).unwrap_or_default();
+        let head = head.get(..length).always("a head fits its room");
         let parts: [IoSlice<'_>; PARTS] = std::array::from_fn(|index| {
             IoSlice::new(match payloads.get(index / 2) {
                 Some(_) if index.is_multiple_of(2) => head,
@@ -111,7 +112,7 @@ impl FanOut {
                 None => &[],
             })
         });
-        let parts = parts.get(..2 * payloads.len()).unwrap_or_default();
+        let parts = parts.get(..2 * payloads.len()).always("a run has a limit");
         let segment = u16::try_from(length + first.len()).unwrap_or(u16::MAX);
         let bytes: usize = payloads.iter().map(|payload| payload.len() + length).sum();
         self.turn = self.turn.wrapping_add(1);
@@ -197,7 +198,7 @@ impl FanOut {
         let message = MsgHdr::new()
             .with_addr(&address)
             .with_buffers(parts)
-            .with_control(control.get(..length).unwrap_or_default());
+            .with_control(control.get(..length).always("the length is that of what was written"));
         send(socket, &message, &mut self.counters.calls)
     }
 }

@@ -6,6 +6,7 @@ use std::io::{IoSlice, Read as _};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd as _, BorrowedFd};
 
+use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 use layercast_core::units::Time;
 use layercast_delivery::relay::channels::ChannelSet;
@@ -97,7 +98,8 @@ impl Link {
         for side in &mut self.sides {
             for _ in 0..READS {
                 let Ok(length) = (&side.reports).read(&mut self.room) else { break };
-                side.machine.receive(now, self.room.get(..length).unwrap_or_default());
+                side.machine
+                    .receive(now, self.room.get(..length).always("a socket fills no more than the room"));
             }
             side.machine.look(now);
             is_changed |= side.machine.take_changed();
@@ -141,7 +143,8 @@ impl Link {
         let mut sent = 0;
         for payload in payloads {
             let Some(length) = write_head(source, group, hops, ecn, payload, &mut room) else { continue };
-            let parts = [IoSlice::new(room.get(..length).unwrap_or_default()), IoSlice::new(payload)];
+            let parts =
+                [IoSlice::new(room.get(..length).always("a head fits its room")), IoSlice::new(payload)];
             let message = MsgHdr::new().with_addr(&to).with_buffers(&parts);
             match send(&side.raw, &message, calls) {
                 Ok(()) => sent += 1,

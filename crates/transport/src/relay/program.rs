@@ -5,6 +5,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Duration};
 use layercast_delivery::relay::parent::{Change, Feedback};
 use layercast_delivery::relay::session::SessionKey;
@@ -200,7 +201,9 @@ impl<'o> Relay<'o> {
         if self.upstreams.len() <= session {
             self.upstreams.resize_with(session + 1, || None);
         }
-        let Some(place) = self.upstreams.get_mut(session) else { return };
+        let Some(place) = self.upstreams.get_mut(session) else {
+            return cannot_be("the list was made longer");
+        };
         if place.as_ref().is_some_and(|upstream| upstream.key == key) {
             return;
         }

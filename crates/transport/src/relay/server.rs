@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Channel, Duration, Rate, Time};
+use layercast_core::{Always as _, cannot_be};
 use layercast_delivery::relay::message::{Alternatives, Data, MESSAGE_MAX};
 use layercast_delivery::relay::parent::{Change, Feedback, Limits, Parent};
 use layercast_delivery::relay::session::{Allowed, SessionKey};
@@ -172,7 +173,9 @@ impl Server {
         if self.parent.holders(session, channel).is_empty() {
             return;
         }
-        let Some(handle) = self.parent.handle(session) else { return };
+        let Some(handle) = self.parent.handle(session) else {
+            return cannot_be("a session with holders is served");
+        };
         let data = Data { hops, channel, handle, source };
         let mut packets = packets.into_iter().peekable();
         while packets.peek().is_some() {
@@ -195,7 +198,7 @@ impl Server {
                 bytes += next.len();
                 IoSlice::new(next)
             });
-            let run = run.get(..count).unwrap_or_default();
+            let run = run.get(..count).always("a run has a limit");
             let place = (&mut self.parent, session);
             self.fan_out.send(self.clock.now(), self.socket.as_udp(), place, &data, run, ecn);
         }
@@ -210,7 +213,7 @@ impl Server {
     fn answer(&mut self) {
         let mut room = [0; MESSAGE_MAX];
         while let Some((to, length)) = self.parent.take_reply(&mut room) {
-            let bytes = room.get(..length).unwrap_or_default();
+            let bytes = room.get(..length).always("a message fits its room");
             if let Err(error) = self.socket.as_udp().send_to(bytes, for_socket(to, self.is_v6)) {
                 tracing::debug!(%error, %to, "an answer was not sent");
             }

@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration as StdDuration;
 
+use layercast_core::Always as _;
 use layercast_core::units::{Channel, Duration};
 use layercast_delivery::relay::child::{Child, LinkReport};
 use layercast_delivery::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
@@ -88,7 +89,7 @@ impl RelayTunnel {
         let now = self.clock.now();
         let mut room = [0; MESSAGE_MAX];
         while let Some((to, length)) = self.child.poll(now, &mut room) {
-            if let Err(error) = self.send(to, room.get(..length).unwrap_or_default()) {
+            if let Err(error) = self.send(to, room.get(..length).always("a message fits its room")) {
                 tracing::debug!(%error, %to, "a message to a relay was not sent");
             }
         }
@@ -156,7 +157,9 @@ impl Tunnel for RelayTunnel {
                 let mut room = [0; MESSAGE_MAX];
                 let sent = self.child.feedback(to, message, &mut room);
                 let sent = sent.ok_or(io::ErrorKind::NotConnected.into());
-                Some(sent.and_then(|(to, length)| self.send(to, room.get(..length).unwrap_or_default())))
+                Some(sent.and_then(|(to, length)| {
+                    self.send(to, room.get(..length).always("a message fits its room"))
+                }))
             }
         }
     }
@@ -171,7 +174,7 @@ impl Drop for RelayTunnel {
         let mut room = [0; MESSAGE_MAX];
         if let Some((to, length)) = self.child.close(&mut room) {
             // Without it the relay notices by itself a little later.
-            let _ = self.send(to, room.get(..length).unwrap_or_default());
+            let _ = self.send(to, room.get(..length).always("a message fits its room"));
         }
     }
 }

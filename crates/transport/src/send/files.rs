@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::TryRecvError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::carousel::BlockWindow;
 use layercast_delivery::catalogue::TableSettings;
@@ -203,7 +204,10 @@ impl Files {
         let change = self.sender.change(&prepared.items, removed, !self.is_open, reached)?;
         change.removed.iter().for_each(|&toi| self.store.remove(toi));
         for (&toi, &place) in change.added.iter().zip(&change.items) {
-            let Some(object) = self.sender.catalogue().object(toi) else { continue };
+            let Some(object) = self.sender.catalogue().object(toi) else {
+                cannot_be::<()>("what was added is there");
+                continue;
+            };
             let Content::File { coding, .. } = object.content else { continue };
             let start = object.part.map_or(0, |part| part.offset());
             match prepared.origins.get(place) {

@@ -16,6 +16,7 @@ use layercast_delivery::object::{BlockEncoder, Oti};
 
 use super::read_ahead::Block;
 use factory::{Factory, Made, Order};
+use layercast_core::Always as _;
 
 pub(super) use factory::ENCODERS_MAX;
 
@@ -138,7 +139,7 @@ impl Repairs {
         let mut next = None;
         if let Some(batch) = self.batch(of, number) {
             let at = (number - batch.first) as usize * size;
-            let symbol = batch.symbols.get(at..at + size).unwrap_or_default();
+            let symbol = batch.symbols.get(at..at + size).always("the symbol is one of the batch");
             room.iter_mut().zip(symbol).for_each(|(place, byte)| *place = *byte);
             let is_middle = number == batch.first + (batch.end(size) - batch.first) / 2;
             let end = batch.end(size);

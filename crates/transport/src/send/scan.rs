@@ -13,6 +13,7 @@ use nix::libc::O_NONBLOCK;
 
 use crate::error::Error;
 use crate::notice::Notice;
+use layercast_core::Always as _;
 
 /// How files are read.
 #[derive(Clone, Copy, Debug)]
@@ -214,7 +215,7 @@ fn read(mut file: &File, mut hasher: FileHasher, go_on: &mut dyn FnMut(u64) -> b
             Ok(0) => return Ok(Read::Done(hasher.finish())),
             Ok(length) => {
                 done += length as u64;
-                hasher.update(room.get(..length).unwrap_or_default());
+                hasher.update(room.get(..length).always("a reader fills no more than its room"));
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -31,6 +31,7 @@ use layercast_delivery::security::encryption::Salt;
 
 use super::scan::Fingerprint;
 use crate::error::Error;
+use layercast_core::Always as _;
 
 const HEAD: &str = "layercast send state 3";
 
@@ -226,7 +227,7 @@ const DAMAGED: &str = "remove it to begin with the first symbols; it is left as 
 
 fn end(body: &str, lines: usize) -> String {
     let hash = sha256(body.as_bytes());
-    format!("end {lines} {}", hex(hash.get(..8).unwrap_or_default()))
+    format!("end {lines} {}", hex(hash.get(..8).always("a hash is longer")))
 }
 
 /// There are thousands of hashes in a state of long files that are signed.

@@ -15,6 +15,7 @@ use super::read_ahead::ReadAhead;
 use super::repairs::{Of, Repairs};
 use super::scan::{Fingerprint, FoundItem, open};
 use crate::error::Error;
+use layercast_core::cannot_be;
 
 /// The maximum number of open files.
 const OPEN_MAX: usize = 256;
@@ -139,7 +140,10 @@ impl Symbols for Store {
     type Error = Error;
 
     fn symbol(&mut self, toi: u32, id: PayloadId, room: &mut [u8]) -> Result<(), Error> {
-        let Some(&Source { coding, start: object, .. }) = self.sources.get(&toi) else { return Ok(()) };
+        let Some(&Source { coding, start: object, .. }) = self.sources.get(&toi) else {
+            cannot_be::<()>("each object that is sent was added");
+            return Ok(());
+        };
         let (start, length) = match coding.locate(id) {
             None => return Ok(()),
             Some(SymbolPlace::Repair(oti, number)) => {

@@ -2,6 +2,7 @@
 //! of each source block. Senders send the symbols of a block in their order. What is lost between two blocks, and of
 //! blocks that are shorter than [`LATEST`] when they come again, is not seen.
 
+use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::object::{FEC_NO_CODE, FEC_RAPTORQ, Toi};
 use layercast_delivery::packet::PayloadId;
@@ -42,7 +43,9 @@ impl SymbolLoss {
         };
         let key = (part.toi, block);
         let slot = (part.toi.wrapping_mul(7).wrapping_add(u128::from(block)) % u128::from(BLOCKS)) as u16;
-        let Some(watched) = self.blocks.get_mut(usize::from(slot)) else { return };
+        let Some(watched) = self.blocks.get_mut(usize::from(slot)) else {
+            return cannot_be("a remainder is below the number of blocks");
+        };
         if *watched != Some(key) {
             *watched = Some(key);
             self.loss.forget(Channel(slot));

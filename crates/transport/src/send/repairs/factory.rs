@@ -12,6 +12,7 @@ use layercast_delivery::object::{BlockEncoder, Oti};
 use super::Until;
 use crate::background;
 use crate::send::read_ahead::Block;
+use layercast_core::Always as _;
 
 /// The memory for encoders (CHOICE), unless one alone takes more: two of blocks of 4096 symbols of 1350 bytes.
 pub(in crate::send) const ENCODERS_MAX: u64 = 22 << 20;
@@ -128,7 +129,10 @@ impl Order {
         let mut data = vec![0; BlockEncoder::data_length(self.oti, block)];
         let (start, _) = self.oti.position(block, 0);
         let length = self.oti.length().saturating_sub(start).min(data.len() as u64) as usize;
-        self.file.read_exact_at(data.get_mut(..length).unwrap_or_default(), self.start + start)?;
+        self.file.read_exact_at(
+            data.get_mut(..length).always("the length is limited by the data"),
+            self.start + start,
+        )?;
         let encoder = BlockEncoder::new(self.oti, block, &data).ok_or(io::ErrorKind::InvalidData)?;
         let encoder = Arc::new(encoder);
         // That of a turn is not needed again before all other blocks had theirs, and another takes its memory by then.

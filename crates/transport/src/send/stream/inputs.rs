@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use layercast_core::Always as _;
 use layercast_core::units::Time;
 use layercast_delivery::stream::{LONGEST_UNIT, LayerSource, Units};
 
@@ -159,7 +160,9 @@ fn read_units(mut from: impl Read, units: Units, each: &mut dyn FnMut(&[u8]) -> 
             return Err(cut());
         }
         let is_last = read < length;
-        if (read > 0 || !may_be_short) && !each(unit.get(..read).unwrap_or_default()) || is_last {
+        if (read > 0 || !may_be_short) && !each(unit.get(..read).always("no more was read than fits"))
+            || is_last
+        {
             return Ok(());
         }
     }
