@@ -1,7 +1,8 @@
 //! Tests that cannot run here: recorded, so that nobody takes them for passed, and failed where they must run.
 //!
 //! `make test` names a file in `LAYERCAST_SKIPPED`, clears it at its start and prints it at its end. With
-//! `LAYERCAST_REQUIRE=netns,tshark` (or `all`), a test that lacks one of these fails instead.
+//! `LAYERCAST_REQUIRE=netns,tshark` (or `all`), a test that lacks one of these fails instead. Tests that take minutes
+//! run with `LAYERCAST_LONG=1` alone.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -14,6 +15,9 @@ pub const REQUIRE: &str = "LAYERCAST_REQUIRE";
 
 /// The environment variable with the file to which each skipped test adds a line.
 pub const SKIPPED: &str = "LAYERCAST_SKIPPED";
+
+/// The environment variable that asks for tests that take minutes.
+pub const LONG: &str = "LAYERCAST_LONG";
 
 /// What a test can lack on a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +42,13 @@ pub enum Missing {
     Systemd,
     /// Python of at least 3.10 with venv and the packages of the tests: checked by `tools/python.sh`.
     Python,
+    /// A wish for tests that take minutes: [`LONG`].
+    Long,
 }
 
 impl Missing {
     /// All of them.
-    pub const ALL: [Missing; 10] = [
+    pub const ALL: [Missing; 11] = [
         Missing::Multicast,
         Missing::Netns,
         Missing::Tshark,
@@ -53,6 +59,7 @@ impl Missing {
         Missing::Shell,
         Missing::Systemd,
         Missing::Python,
+        Missing::Long,
     ];
 
     /// The word for it in [`REQUIRE`] and in the list of skipped tests.
@@ -69,6 +76,7 @@ impl Missing {
             Missing::Shell => "shell",
             Missing::Systemd => "systemd",
             Missing::Python => "python",
+            Missing::Long => "long",
         }
     }
 }
@@ -90,6 +98,18 @@ pub fn skip(missing: Missing, why: impl Display) {
     if let Some(path) = std::env::var_os(SKIPPED).map(PathBuf::from) {
         append(&path, &line).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
     }
+}
+
+/// Whether tests run that take minutes. If not, records that the calling test leaves out `what`.
+///
+/// # Panics
+/// As [`skip`].
+pub fn runs_long(what: impl Display) -> bool {
+    let runs = std::env::var_os(LONG).is_some_and(|value| value == "1");
+    if !runs {
+        skip(Missing::Long, format!("{what}: {LONG}=1 runs them"));
+    }
+    runs
 }
 
 /// Whether a list of words has this one. An unknown word is an error: a misspelt one would require nothing.

@@ -1,38 +1,46 @@
-//! The text of `goldens/fingerprints.txt`: a line for each scenario, below it one for each flow and window.
+//! The text of `goldens/fingerprints.txt`: a line for each scenario, below it one for each flow and window, and one for
+//! each link.
 //!
 //! ```text
 //! SCENARIO  SEED  DURATION  HASH  HOPS  EVENTS
 //!   FLOW: MEASURE=MEAN MEASURE=MEAN ...
 //!   FLOW 30-60 s: MEASURE=MEAN ...
+//!   link NODE-NODE: MEASURE=MEAN ...
 //! ```
 //!
-//! Throughput, loss rate and level say what happened. The others are those that the hash leaves out, so that
-//! their lines guard them; where they are zero or undefined they are not written.
+//! The hash guards everything; these lines say what has changed. What is zero or undefined is not written, apart from a
+//! flow's throughput, loss rate and level, nor is a link with nothing but packets and load.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use layercast_laboratory::results::Summary;
 use layercast_laboratory::results::statistics::mean;
-use layercast_laboratory::results::summary::FlowStatistics;
+use layercast_laboratory::results::summary::{FlowStatistics, LinkSummary};
 
-/// A window with more flows than this has lines for the first few of them and a line of means over all.
-const FLOWS_MAX: usize = 100;
-const FIRST_FLOWS: usize = 10;
+/// A window with more flows than this has lines for the first few of them and a line of means over all. So have links.
+const ROWS_MAX: usize = 100;
+const FIRST_ROWS: usize = 10;
 
-/// The lines of all flows of a run, in the main window and then in the further ones.
-pub(crate) fn flow_lines(summary: &Summary) -> String {
-    let main = summary.flows.iter().map(|flow| (flow.name.as_str(), &flow.measures));
-    let mut text = window_lines("", &main.collect::<Vec<_>>());
+/// A flow or a link, and its measures.
+type Row = (String, Vec<(&'static str, f64)>);
+
+/// The lines of all flows of a run, in the main window and then in the further ones, and those of links.
+pub(crate) fn lines(summary: &Summary) -> String {
+    let main = summary.flows.iter().map(|flow| (flow.name.clone(), means(&flow.measures)));
+    let mut text = rows("flows", &main.collect::<Vec<_>>());
     for window in &summary.windows {
         let [from, to] = window.window_s;
-        let flows = window.flows.iter().map(|(name, statistics)| (name.as_str(), statistics));
-        text += &window_lines(&format!(" {from}-{to} s"), &flows.collect::<Vec<_>>());
+        let row = |(name, flow): (&String, _)| (format!("{name} {from}-{to} s"), means(flow));
+        text += &rows(&format!("flows {from}-{to} s"), &window.flows.iter().map(row).collect::<Vec<_>>());
     }
-    text
+    let links = summary.links.iter().map(|link| (format!("link {}", link.name), link_means(link)));
+    let does =
+        |(_, means): &Row| means.iter().any(|(name, mean)| ["drops", "marks"].contains(name) && *mean > 0.0);
+    text + &rows("links", &links.filter(does).collect::<Vec<_>>())
 }
 
-fn window_lines(window: &str, flows: &[(&str, &FlowStatistics)]) -> String {
+fn rows(what: &str, rows: &[Row]) -> String {
     let mut text = String::new();
     let mut line = |name: &str, values: &[(&str, f64)]| {
         let values: Vec<String> = values
@@ -41,19 +49,19 @@ fn window_lines(window: &str, flows: &[(&str, &FlowStatistics)]) -> String {
             .filter(|(measure, mean)| *mean != 0.0 || MEASURES.contains(measure))
             .map(|(measure, mean)| format!("{measure}={mean}"))
             .collect();
-        let _ = writeln!(text, "  {name}{window}: {}", values.join(" "));
+        let _ = writeln!(text, "  {name}: {}", values.join(" "));
     };
-    let shown = if flows.len() > FLOWS_MAX { FIRST_FLOWS } else { flows.len() };
-    for (name, statistics) in &flows[..shown] {
-        line(name, &means(statistics));
+    let shown = if rows.len() > ROWS_MAX { FIRST_ROWS } else { rows.len() };
+    for (name, means) in &rows[..shown] {
+        line(name, means);
     }
-    if shown < flows.len() {
+    if shown < rows.len() {
         let mut all: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-        for (measure, value) in flows.iter().flat_map(|(_, statistics)| means(statistics)) {
-            all.entry(measure).or_default().push(value);
+        for (measure, value) in rows.iter().flat_map(|(_, means)| means) {
+            all.entry(*measure).or_default().push(*value);
         }
         let all: Vec<_> = all.into_iter().filter_map(|(name, values)| Some((name, mean(&values)?))).collect();
-        line(&format!("mean of {} flows", flows.len()), &all);
+        line(&format!("mean of {} {what}", rows.len()), &all);
     }
     text
 }
@@ -77,9 +85,41 @@ fn means(flow: &FlowStatistics) -> Vec<(&'static str, f64)> {
     own.into_iter().chain(moved).filter_map(|(name, mean)| Some((name, mean?))).collect()
 }
 
+/// The means of a link's measures, without those that are undefined.
+fn link_means(link: &LinkSummary) -> Vec<(&'static str, f64)> {
+    let own = [
+        ("packets", link.packets.as_ref()),
+        ("drops", Some(&link.drops)),
+        ("losses", link.losses.as_ref()),
+        ("marks", Some(&link.marks)),
+        ("queue_delay_ms", link.queue_delay_ms.as_ref()),
+        ("queue_delay_p95_ms", link.queue_delay_p95_ms.as_ref()),
+        ("queue_delay_p99_ms", link.queue_delay_p99_ms.as_ref()),
+    ];
+    own.into_iter().filter_map(|(name, statistic)| Some((name, statistic?.mean?))).collect()
+}
+
 /// A number with four significant digits, more than a reviewer needs and too few for the last bits to show.
 fn rounded(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// The events of a scenario, as stored.
+pub(crate) fn events(golden: &str, scenario: &str) -> Option<u64> {
+    let line = golden.lines().find(|line| line.split(' ').next() == Some(scenario))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// A text without the scenarios that are not to `stay`.
+pub(crate) fn only(golden: &str, stay: impl Fn(&str) -> bool) -> String {
+    let mut stays = true;
+    let lines = golden.split_inclusive('\n').filter(|line| {
+        if !line.starts_with(['#', ' ']) {
+            stays = stay(line.split(' ').next().unwrap_or_default());
+        }
+        stays
+    });
+    lines.collect()
 }
 
 /// What differs between the stored text and the one found, a sentence for each value.
@@ -127,15 +167,20 @@ fn compare(scenario: &str, was: &Values<'_>, is: &Values<'_>, sentences: &mut Ve
     let before = sentences.len();
     let names = was.keys().chain(is.keys().filter(|name| !was.contains_key(*name)));
     for &name in names {
-        let place = if name.is_empty() { scenario.to_owned() } else { format!("{scenario}, flow {name}") };
+        let place = match name {
+            "" => scenario.to_owned(),
+            link if link.starts_with("link ") => format!("{scenario}, {link}"),
+            flow => format!("{scenario}, flow {flow}"),
+        };
         match (was.get(name), is.get(name)) {
             (Some(was), Some(is)) => compare_values(&place, was, is, sentences),
             (Some(_), None) => sentences.push(format!("{place} is no longer there")),
             (None, _) => sentences.push(format!("{place} is not in the stored text yet")),
         }
     }
-    if sentences.len() > before && sentences[before..].iter().all(|sentence| !sentence.contains(", flow ")) {
-        sentences.push(format!("{scenario}: no flow's mean differs in its first four digits"));
+    let of_row = |sentence: &String| sentence.contains(", flow ") || sentence.contains(", link ");
+    if sentences.len() > before && !sentences[before..].iter().any(of_row) {
+        sentences.push(format!("{scenario}: no mean of a flow or link differs in its first four digits"));
     }
 }
 
@@ -158,12 +203,14 @@ fn a_difference_names_scenario_flow_measure_and_both_values() {
     let golden = "# a comment\n\
                   elm/a   1   60 s  00ff   10   20\n  \
                     elm@r1: throughput_kbps=100.5 loss_rate=0\n  \
-                    elm@r1 30-60 s: throughput_kbps=99\n\
+                    elm@r1 30-60 s: throughput_kbps=99\n  \
+                    link A-B: drops=3\n\
                   elm/gone  1  60 s  00  1  2\n";
     let found = "# a comment\n\
                  elm/a   1   60 s  00fe   10   20\n  \
                    elm@r1: throughput_kbps=101 loss_rate=0 late_kbps=0.5\n  \
-                   tcp@r2: throughput_kbps=1\n\
+                   tcp@r2: throughput_kbps=1\n  \
+                   link A-B: drops=4\n\
                  elm/new  1  60 s  00  1  2\n";
     assert_eq!(
         differences(golden, found),
@@ -172,6 +219,7 @@ fn a_difference_names_scenario_flow_measure_and_both_values() {
             "elm/a, flow elm@r1: throughput_kbps was 100.5, is 101",
             "elm/a, flow elm@r1: late_kbps was zero or undefined, is 0.5",
             "elm/a, flow elm@r1 30-60 s is no longer there",
+            "elm/a, link A-B: drops was 3, is 4",
             "elm/a, flow tcp@r2 is not in the stored text yet",
             "elm/gone is no longer there",
             "elm/new is not in the stored text yet",
@@ -180,10 +228,26 @@ fn a_difference_names_scenario_flow_measure_and_both_values() {
     let other_hash = golden.replace("00ff", "00fe");
     assert_eq!(
         differences(golden, &other_hash),
-        ["elm/a: hash was 00ff, is 00fe", "elm/a: no flow's mean differs in its first four digits",]
+        [
+            "elm/a: hash was 00ff, is 00fe",
+            "elm/a: no mean of a flow or link differs in its first four digits",
+        ]
     );
     assert!(differences(golden, golden).is_empty());
     assert_eq!(differences(golden, &golden.replace("comment", "remark")).len(), 1);
+}
+
+#[test]
+fn a_part_of_the_scenarios_is_compared_by_itself() {
+    let golden = "# a comment\nelm/a   1   60 s  00ff   10   20\n  elm@r1: loss_rate=0\n\
+                  elm/b   1   60 s  00fe   10   7000000\n  elm@r1: loss_rate=1\n";
+    assert_eq!(
+        [events(golden, "elm/a"), events(golden, "elm/b"), events(golden, "elm")],
+        [Some(20), Some(7_000_000), None]
+    );
+    let part = only(golden, |name| name != "elm/b");
+    assert_eq!(part, "# a comment\nelm/a   1   60 s  00ff   10   20\n  elm@r1: loss_rate=0\n");
+    assert_eq!(only(golden, |_| true), golden);
 }
 
 #[test]
