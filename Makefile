@@ -1,20 +1,26 @@
 # A newcomer needs two commands:
 #   make demo    build, run the thesis's simulation 2, print its table, write the report
-#   make test    everything that must hold before a change lands
-# The rest are parts of these, or long.
+#   make test    what must hold before a change lands
+# While you work, `make quick`; what takes longer is in `make test-long`.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+export CARGO_TARGET_DIR := $(abspath $(TARGET))
 LAYERCAST := $(TARGET)/release/layercast
 BENCH := $(TARGET)/release/layercast-bench
 SKIPPED := $(abspath $(TARGET))/skipped.txt
-# A protocol outside of the tree, in a workspace of its own.
-OUTSIDE := examples/outside/Cargo.toml
+# Workspaces of their own, which share the folder for builds: a protocol outside of the tree, and what measures the project.
+OUTSIDE := --manifest-path examples/outside/Cargo.toml
+TOOLS := --manifest-path tools/Cargo.toml
 OUT ?= results
-# The transport, the fuzzing of its readers, the emulator and the trials need Linux.
-WORKSPACE := --workspace $(if $(filter-out Linux,$(shell uname -s)),--exclude layercast-transport --exclude layercast-fuzz --exclude layercast-emulator --exclude layercast-trials)
+# The transport and the emulator need Linux, and so do the fuzzing of readers and the trials.
+without = $(if $(filter-out Linux,$(shell uname -s)),$(1:%=--exclude layercast-%))
+export WORKSPACE := --workspace $(call without,transport emulator)
+TOOLS_ALL := $(TOOLS) --workspace $(call without,fuzz trials)
+# What protocols are built on and judged by.
+QUICK := $(patsubst %,--package layercast-%,core kit protocols simulator laboratory)
 
 include tools/pgo.mk
 include packaging/package.mk
@@ -23,7 +29,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints gate instructions fuzz mutants python notebooks book
+.PHONY: help demo test quick test-long tools toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints release-laboratory gate instructions fuzz mutants python notebooks book
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -31,8 +37,20 @@ help: ## What can be made
 demo: build ## Run the thesis's simulation 2 and write its report
 	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
 
-test: toolchain fmt clippy docs unit ## Everything that must hold before a change lands
+test: toolchain fmt clippy docs unit python skipped ## What must hold before a change lands
 	@echo "Everything holds: format, lints, documentation, tests, licences."
+
+quick: toolchain ## Test what protocols are built on and judged by: core, kit, protocols, simulator, laboratory
+	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --lib --tests
+
+test-long: export LAYERCAST_LONG := 1
+test-long: toolchain fmt clippy docs unit python tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
+	@echo "Everything holds, and what takes long."
+
+tools: toolchain ## Lint and test what measures the project: reproduction, trials, validation, benchmarks, inputs of fuzzing
+	$(CARGO) clippy $(TOOLS_ALL) --all-targets --locked -- -D warnings
+	$(CARGO) build $(WORKSPACE) --locked --bins
+	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(TOOLS_ALL) --locked --no-fail-fast
 
 # Rust may be assumed, but say clearly what is missing and how to get it.
 toolchain:
@@ -49,12 +67,13 @@ build: toolchain
 
 fmt: toolchain
 	$(CARGO) fmt --all --check
-	$(CARGO) fmt --manifest-path $(OUTSIDE) --check
+	$(CARGO) fmt $(TOOLS) --all --check
+	$(CARGO) fmt $(OUTSIDE) --check
 
 clippy: toolchain
 	$(CARGO) clippy $(WORKSPACE) --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package layercast --no-default-features --locked -- -D warnings
-	$(CARGO) clippy --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(OUTSIDE) --all-targets --locked -- -D warnings
 
 # `rustup target add x86_64-pc-windows-gnu` brings what it needs.
 portable: toolchain ## Check the command for another system than Linux, where it has neither transport nor emulator
@@ -64,21 +83,20 @@ docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(WORKSPACE) --no-deps --locked
 
 # Instructions are counted, not seconds, so other programs do not disturb it. Without valgrind it is a skipped test.
-gate: build
-	@rm -f $(SKIPPED)
+gate: toolchain
 	@if command -v valgrind >/dev/null 2>&1; then \
-	  $(CARGO) build --release --locked --package layercast-bench && $(BENCH) gate goldens/instructions.txt; \
+	  $(CARGO) build $(TOOLS) --release --locked --package layercast-bench && $(BENCH) gate goldens/instructions.txt; \
 	elif [[ ",$(LAYERCAST_REQUIRE)," =~ ,(valgrind|all), ]]; then \
 	  echo "valgrind is required (LAYERCAST_REQUIRE) and missing. On Debian: apt-get install valgrind" >&2; exit 1; \
 	else echo "instructions per hop: valgrind is missing" >> $(SKIPPED); fi
 
 instructions: toolchain ## Store instructions per hop again, after a change of speed that is meant
-	$(CARGO) build --release --locked --package layercast-bench
+	$(CARGO) build $(TOOLS) --release --locked --package layercast-bench
 	$(BENCH) gate --update goldens/instructions.txt
 
 # The tests of the package compare it with the command.
-python: build ## Build the Python package as for tests and test it: pytest, mypy, stubs
-	./tools/python.sh $(TARGET) $(LAYERCAST) $(SKIPPED)
+python: toolchain ## Build the Python package as for tests and test it: pytest, mypy, stubs
+	./tools/python.sh $(TARGET) $(SKIPPED)
 
 notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of examples/python, and keep them in target/notebooks
 	./tools/book.sh $(TARGET) notebooks
@@ -86,11 +104,13 @@ notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of 
 book: docs ## Write the site into target/book: pages, notebooks, Python and Rust reference
 	./tools/book.sh $(TARGET)
 
-# The command is built in release mode first: tests compare its results with those of a debug build.
 # A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
-unit: gate python
+unit: toolchain
+	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
 	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
-	$(CARGO) test --manifest-path $(OUTSIDE) --target-dir $(abspath $(TARGET)) --locked
+	$(CARGO) test $(OUTSIDE) --locked
+
+skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \
 	  END { print NR (NR == 1 ? " test" : " tests") " skipped:"; for (at = 1; at <= NR; at++) print lines[at] }'; \
 	  else echo "No test was skipped."; fi
@@ -101,9 +121,13 @@ reference: build ## Write the whole reference as Markdown into results/reference
 generated: toolchain ## Rewrite the pages and schemas that come from code
 	UPDATE_GENERATED=1 $(CARGO) test $(WORKSPACE) --locked generated
 
+# Experiments that take a development build too long. Both builds compare fingerprints, so both give the same results.
+release-laboratory: toolchain
+	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test --release --locked --package layercast-laboratory --test all
+
 # A switch of its own: a change of results must not slip in with a change of pages.
 fingerprints: toolchain ## Write the numbers of goldens/fingerprints.txt again, after a change of results that is meant
-	UPDATE_FINGERPRINTS=1 $(CARGO) test --locked --package layercast-laboratory --test all fingerprints
+	UPDATE_FINGERPRINTS=1 $(CARGO) test --release --locked --package layercast-laboratory --test all fingerprints
 
 # Papers in the order of their cost.
 PAPERS := weizhang amca eflid flid thesis
@@ -136,7 +160,7 @@ findings: build ## Run the sweeps behind docs/findings.md and write their tables
 	  $(FINDINGS) crates/laboratory/examples/findings/tables.md $(FINDINGS)/tables.html
 
 # The page of a paper, its row in the table of all, and its HTML with every figure.
-REPRODUCE = $(CARGO) run --release --locked --quiet --package layercast-reproduction -- $(1) --out $(OUT)/reproduction \
+REPRODUCE = $(CARGO) run $(TOOLS) --release --locked --quiet --package layercast-reproduction -- $(1) --out $(OUT)/reproduction \
   --page docs/reproduction/$(1).md --summary docs/reproduction.md $(REPRODUCTION_OPTIONS)
 
 reproduce-thesis: toolchain ## Judge the claims of Colussi's thesis, draw its figures and write docs/reproduction/thesis.md (20 minutes of processor time)
@@ -155,18 +179,18 @@ reproduce-amca: toolchain ## Judge the claims of the AMCA report, draw its figur
 	$(call REPRODUCE,amca)
 
 readings: toolchain ## Run every experiment at a drop-tail queue in both readings, plain by phase and jittered, and write the table of docs/readings.md
-	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- readings \
+	$(CARGO) run $(TOOLS) --release --locked --quiet --package layercast-reproduction -- readings \
 	  --out $(OUT) --page docs/readings.md $(REPRODUCTION_OPTIONS)
 
 studies: toolchain ## Run the studies across papers (open values, one fit for ELM and RLC, late starters of AMCA) and write the tables of docs/studies.md
-	$(CARGO) run --release --locked --quiet --package layercast-reproduction -- studies \
+	$(CARGO) run $(TOOLS) --release --locked --quiet --package layercast-reproduction -- studies \
 	  --out $(OUT) --page docs/studies.md $(REPRODUCTION_OPTIONS)
 
 # PGO=1 measures the builds by profile as well. HTSIM=/path names a checkout of csg-htsim.
 bench thesis-times: PGO_PROGRAMS = layercast layercast-bench
 
 bench: toolchain $(if $(PGO),pgo) $(if $(HTSIM),htsim) ## Packet hops per CPU second against csg-htsim (HTSIM=/path) and ns-2, added to the history
-	$(CARGO) build --release --locked --quiet --package layercast-bench
+	$(CARGO) build $(TOOLS) --release --locked --quiet --package layercast-bench
 	$(BENCH) run --history docs/performance-history.tsv $(if $(PGO),--by-profile $(PGO_DIR)/layercast-bench) \
 	  $(if $(HTSIM),--htsim $(HTSIM_DUMBBELL)) $(BENCH_OPTIONS)
 
@@ -180,11 +204,11 @@ htsim:
 	g++ -std=c++11 -O3 -I$(HTSIM)/sim tools/bench/htsim/dumbbell.cpp $(HTSIM)/sim/libhtsim.a -o $(HTSIM_DUMBBELL)
 
 thesis-times: build $(if $(PGO),pgo) ## The simulations of the thesis in full: processor time and wall time (PGO=1: by profile as well)
-	$(CARGO) build --release --locked --quiet --package layercast-bench
+	$(CARGO) build $(TOOLS) --release --locked --quiet --package layercast-bench
 	$(BENCH) thesis $(LAYERCAST) $(if $(PGO),$(PGO_DIR)/layercast) $(BENCH_OPTIONS)
 
 validate: toolchain ns2 ## Run ns-2 and the simulator on the same set-ups and write docs/validation.md (minutes)
-	$(CARGO) run --release --locked --quiet --package layercast-validation -- \
+	$(CARGO) run $(TOOLS) --release --locked --quiet --package layercast-validation -- \
 	  --page docs/validation.md --raw $(OUT)/validation.json
 
 # Coverage needs flags of the compiler that only nightly has, or a stable one that is asked to act as nightly.

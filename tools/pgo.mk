@@ -10,8 +10,11 @@ PGO_RUNS := tools/bench/training/runs.txt
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # That of the compiler, since the format of profiles changes with LLVM.
 PROFDATA = $(shell rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata
-# With a target named, build scripts and macros are compiled without these flags.
-PGO_BUILD = $(CARGO) build --release --locked --target $(HOST) $(PGO_PROGRAMS:%=--package %)
+# $(call pgo-build,FLAGS,FOLDER): with a target named, build scripts and macros are compiled without these flags.
+pgo-build = set -e; for program in $(PGO_PROGRAMS); do \
+	  workspace=; [ $$program = layercast ] || workspace="$(TOOLS)"; \
+	  RUSTFLAGS="$(RUSTFLAGS) $(1)" $(CARGO) build $$workspace --release --locked --target $(HOST) --package $$program --target-dir $(2); \
+	done
 
 # $(call pgo-train,FOLDER OF THE PROGRAMS,RESULTS): all runs, on one thread, since threads lose counts.
 # Of the results remains what must be the same in every build.
@@ -34,13 +37,13 @@ profdata: toolchain
 	  echo "rustc -vV names, and run make pgo PROFDATA=/path/of/llvm-profdata." >&2; exit 1; }
 
 pgo: profdata ## A release build by profile: target/pgo/layercast (two release builds and a minute)
-	RUSTFLAGS="$(RUSTFLAGS) -Cprofile-generate=$(PGO_DIR)/raw" $(PGO_BUILD) --target-dir $(PGO_DIR)/instrumented
+	@$(call pgo-build,-Cprofile-generate=$(PGO_DIR)/raw,$(PGO_DIR)/instrumented)
 	@rm -rf $(PGO_DIR)/raw
 	@$(call pgo-train,$(PGO_DIR)/instrumented/$(HOST)/release,$(PGO_DIR)/trained)
 	$(PROFDATA) merge --output=$(PGO_PROFILE) $(PGO_DIR)/raw
 	@# Cargo does not see that a profile has changed.
 	@rm -rf $(PGO_DIR)/optimised
-	RUSTFLAGS="$(RUSTFLAGS) -Cprofile-use=$(PGO_PROFILE)" $(PGO_BUILD) --target-dir $(PGO_DIR)/optimised
+	@$(call pgo-build,-Cprofile-use=$(PGO_PROFILE),$(PGO_DIR)/optimised)
 	@echo "The same runs must give the same results:"
 	@$(call pgo-train,$(PGO_DIR)/optimised/$(HOST)/release,$(PGO_DIR)/checked)
 	@diff -r $(PGO_DIR)/trained $(PGO_DIR)/checked || { \

@@ -49,7 +49,7 @@ install() {
 # The whole workspace decides the features of dependencies, as for its tests, which then find all of this built. Outside
 # of the environment, on which PyO3 would depend. With an example, as tests have dependencies of their own.
 build() {
-  env -u VIRTUAL_ENV ${CARGO:-cargo} build --quiet --locked ${WORKSPACE:---workspace} --lib --example stubs --target-dir "$target"
+  env -u VIRTUAL_ENV ${CARGO:-cargo} build --quiet --locked ${WORKSPACE:---workspace} --lib --bins --example stubs --target-dir "$target"
   local package=crates/python/python
   library=$target/debug/lib_layercast.so
   [ -f "$library" ] || library=$target/debug/lib_layercast.dylib

@@ -3,11 +3,13 @@
 # pytest, and with LAYERCAST_LONG=1 the notebooks and what `pip install` makes. Where Python or its packages are missing,
 # that is a skipped test, unless LAYERCAST_REQUIRE names `python`.
 #
-# tools/python.sh TARGET COMMAND [SKIPPED]: the folder for builds, the program `layercast`, the file of skipped tests.
+# tools/python.sh TARGET [SKIPPED]: the folder for builds, the file of skipped tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-target=$1 command=$(realpath "$2") skipped=${3:-}
+target=$1 skipped=${2:-}
 . tools/python-environment.sh
+# The tests of the package compare it with the command.
+command=$(realpath "$target/debug/layercast")
 
 stub=crates/python/python/layercast/_layercast.pyi
 "$target/debug/examples/stubs" "$library" > "$target/_layercast.pyi"
@@ -17,7 +19,9 @@ diff -u "$stub" "$target/_layercast.pyi" || {
 LAYERCAST=$command stage tests python -m pytest
 stage types mypy
 if [ "${LAYERCAST_LONG:-}" != 1 ]; then
-  echo "python, notebooks and installation: only with LAYERCAST_LONG=1"
+  words="notebooks and an installation of the Python package (long): LAYERCAST_LONG=1 runs them"
+  echo "SKIPPED $words"
+  if [ -n "$skipped" ]; then echo "$words" >> "$skipped"; fi
   exit 0
 fi
 stage notebooks python tools/notebooks.py "$target/notebooks"
@@ -25,7 +29,8 @@ stage notebooks python tools/notebooks.py "$target/notebooks"
 installation() {
   local whole=$(realpath "$target")
   "$python" -m venv --clear "$whole/installed"
-  CARGO_TARGET_DIR=$whole "$whole/installed/bin/pip" install --quiet --disable-pip-version-check \
+  # Without optimisation: that it installs is what must be shown, and much of it is there from the tests.
+  CARGO_TARGET_DIR=$whole MATURIN_PEP517_ARGS="--profile dev" "$whole/installed/bin/pip" install --quiet --disable-pip-version-check \
     "$(grep -o "'\.\[.*\]'" README.md | tr -d "'")"
   LAYERCAST=$command LAYERCAST_PYTHON=$whole/installed/bin/python python -m pytest -k "test_python_runs and README"
 }

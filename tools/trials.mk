@@ -8,7 +8,7 @@ TRIAL = $(TRIALS) $(1) --out $(OUT)/trials $(TRIALS_OPTIONS)
 NORM_FILE := $(abspath $(TARGET))/norm-file
 
 trials-program: build
-	$(CARGO) build --release --locked --package layercast-trials
+	$(CARGO) build $(TOOLS) --release --locked --package layercast-trials
 
 trials: trial-hostile trial-soak trial-kills trial-forged trial-overhead trial-small trial-folder trial-links trial-crowd ## All trials of docs/trials.md (an hour, as root)
 

@@ -1,6 +1,6 @@
 //! Writes the inputs that fuzzing starts from, `fuzz/corpus/*/seed-*`, with the project's own encoders.
 //!
-//! `cargo run --package layercast-fuzz --example seeds`
+//! `cargo run --manifest-path tools/Cargo.toml --package layercast-fuzz --example seeds`
 
 use std::collections::BTreeSet;
 use std::net::{Ipv6Addr, SocketAddr};

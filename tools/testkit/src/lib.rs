@@ -11,4 +11,4 @@ pub mod tshark;
 
 pub use contract::{Operation, check_endpoint, check_source};
 pub use pair::{Pair, Path, Record, gauge};
-pub use skip::{Missing, runs_long, skip};
+pub use skip::{Missing, cases, runs_long, skip};

@@ -30,8 +30,6 @@ pub enum Missing {
     Tshark,
     /// ns-2 2.35.
     Ns2,
-    /// A release build of the command next to the tests' own.
-    Release,
     /// Valgrind.
     Valgrind,
     /// What reads manual pages: mandoc, or man-db's `man`.
@@ -48,12 +46,11 @@ pub enum Missing {
 
 impl Missing {
     /// All of them.
-    pub const ALL: [Missing; 11] = [
+    pub const ALL: [Missing; 10] = [
         Missing::Multicast,
         Missing::Netns,
         Missing::Tshark,
         Missing::Ns2,
-        Missing::Release,
         Missing::Valgrind,
         Missing::Man,
         Missing::Shell,
@@ -70,7 +67,6 @@ impl Missing {
             Missing::Netns => "netns",
             Missing::Tshark => "tshark",
             Missing::Ns2 => "ns2",
-            Missing::Release => "release",
             Missing::Valgrind => "valgrind",
             Missing::Man => "man",
             Missing::Shell => "shell",
@@ -90,8 +86,9 @@ pub fn skip(missing: Missing, why: impl Display) {
     let must_run = is_required(&list, missing).unwrap_or_else(|error| panic!("{error}"));
     let word = missing.word();
     assert!(!must_run, "{REQUIRE}={list} does not allow to skip this test: {word} is missing: {why}");
-    let program = std::env::current_exe().unwrap_or_default();
-    let test = test_name(&program, thread::current().name().unwrap_or("?"));
+    // Cargo names the package; many have a program `all`.
+    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let test = test_name(&package, thread::current().name().unwrap_or("?"));
     let line = line(missing, &test, &why.to_string());
     // Around the test harness, which would keep it to itself.
     let _ = write!(io::stderr(), "SKIPPED {line}");
@@ -112,6 +109,13 @@ pub fn runs_long(what: impl Display) -> bool {
     runs
 }
 
+/// How many random cases a property test runs that takes long: `all` with [`LONG`], a quarter otherwise. Cases differ in
+/// each run, so that seldom ones come with time.
+#[must_use]
+pub fn cases(all: u32) -> u32 {
+    if std::env::var_os(LONG).is_some_and(|value| value == "1") { all } else { all / 4 }
+}
+
 /// Whether a list of words has this one. An unknown word is an error: a misspelt one would require nothing.
 fn is_required(list: &str, missing: Missing) -> Result<bool, String> {
     let words = || list.split(',').map(str::trim).filter(|word| !word.is_empty());
@@ -123,10 +127,9 @@ fn is_required(list: &str, missing: Missing) -> Result<bool, String> {
     Ok(words().any(|word| word == "all" || word == missing.word()))
 }
 
-/// `PROGRAM::TEST`; cargo ends a program's name with a hash.
-fn test_name(program: &Path, test: &str) -> String {
-    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
-    let name = stem.rsplit_once('-').map_or(&*stem, |(name, _)| name);
+/// `PACKAGE::TEST`, without the project's name.
+fn test_name(package: &str, test: &str) -> String {
+    let name = package.strip_prefix("layercast-").unwrap_or(package);
     format!("{name}::{test}")
 }
 
@@ -161,10 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_named_without_the_hash_of_its_program() {
-        let program = Path::new("/t/debug/deps/loopback-0123456789abcdef");
-        assert_eq!(test_name(program, "a_transfer"), "loopback::a_transfer");
-        assert_eq!(test_name(Path::new("/t/loopback"), "a_transfer"), "loopback::a_transfer");
+    fn a_test_is_named_after_its_package() {
+        assert_eq!(
+            test_name("layercast-transport", "loopback::a_transfer"),
+            "transport::loopback::a_transfer"
+        );
+        assert_eq!(test_name("layercast", "first_steps"), "layercast::first_steps");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Each trial in brief. They use the release build of the command, since a debug build makes repair symbols slowly.
+//! Each trial in brief, with the command as tests are built with, which `make tools` builds first.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -17,11 +17,8 @@ fn out() -> PathBuf {
 /// The command, where there is one and the system permits what trials need.
 fn program(needs_hosts: bool) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let program = target.join("release/layercast");
-    if !program.exists() {
-        skip(Missing::Release, format!("there is no {}: `make build`", program.display()));
-        return None;
-    }
+    let program = target.join("debug/layercast");
+    assert!(program.exists(), "there is no {}: `make tools` builds it", program.display());
     let made = layercast_emulator::Emulation::new(
         layercast_simulator::Network::new(),
         Vec::new(),

@@ -159,7 +159,7 @@ impl Plan {
     pub(crate) fn quick() -> Plan {
         let tcp = TcpVariant::Sack;
         let cases =
-            [Discipline::DropTail, Discipline::Red].map(|discipline| Case { discipline, tcp, flows: 4 });
+            [Discipline::DropTail, Discipline::Red].map(|discipline| Case { discipline, tcp, flows: 8 });
         Plan { cases: cases.to_vec(), from_s: 30.0, until_s: 60.0, replications: 3 }
     }
 

@@ -1,7 +1,7 @@
 //! What the experiments must show, on runs cut short: three replications of 120 s, of which 90 s are
 //! measured, over several seeds. The bounds are wide: they hold what a paper claims, not a number.
 
-use crate::running::{Ran, built_in, run_text};
+use crate::running::{Ran, built_in, run_text, runs_long};
 use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP};
 
 const SEEDS: [&str; 3] = ["seed=1", "seed=2", "seed=3"];
@@ -137,6 +137,9 @@ fn limited_transmit_is_what_the_scenario_says() {
 /// Every name is a TCP of its own: no two get the same over the same random losses.
 #[test]
 fn each_tcp_is_another() {
+    if !runs_long() {
+        return;
+    }
     let name = "thesis/simulation-2";
     let mut reported: Vec<Vec<Option<f64>>> = Vec::new();
     for protocol in FLOW_PROTOCOLS.iter().filter(|&&protocol| protocol != UDP) {

@@ -1,7 +1,7 @@
 //! The option `fair_to`: a session that is set to CUBIC's rate has that rate where losses are rare and the round-trip
 //! time is long, and Reno's where it is set to Reno.
 
-use crate::running::run_text;
+use crate::running::{run_text, runs_long};
 use layercast_kit::response::Response;
 
 /// 100 Mbit/s, of which a session takes a few; 200 ms and 0.05 % of random losses.
@@ -71,23 +71,35 @@ fn tfmcc_has_the_rate_of_its_response() {
 /// Measured: 0.99 and 0.93.
 #[test]
 fn smcc_has_the_rate_of_its_response() {
+    if !runs_long() {
+        return;
+    }
     follows("smcc", &[DOUBLE], 1.0, 0.15);
 }
 
 /// It holds the layers that fit below the rate. Measured: 0.88 and 0.85.
 #[test]
 fn elm_has_the_layers_below_its_response() {
+    if !runs_long() {
+        return;
+    }
     follows("elm", &[FINE], 0.87, 0.15);
 }
 
 /// A wave falls to three quarters until the next is joined. Measured: 0.80 and 0.79.
 #[test]
 fn webrc_has_the_waves_below_its_response() {
+    if !runs_long() {
+        return;
+    }
     follows("webrc", &[], 0.8, 0.15);
 }
 
 /// With the nominal round-trip time of the path. Measured: 0.96 and 0.93.
 #[test]
 fn flid_dl_is_fitted_to_its_response() {
+    if !runs_long() {
+        return;
+    }
     follows("flid-dl", &[FINE, "session.multicast.rtt=200 ms"], 0.95, 0.15);
 }

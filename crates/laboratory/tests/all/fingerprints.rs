@@ -1,6 +1,7 @@
 //! A hash and a few readable numbers for each built-in scenario: what changes them, changes results.
 //!
-//! `make fingerprints` writes them again. `make generated`, which refreshes pages, does not: a change of
+//! A development build runs the scenarios that are not long, a release build all of them, so that both must give
+//! the same. `make fingerprints` writes them again. `make generated`, which refreshes pages, does not: a change of
 //! results must not slip in with a change of documentation.
 
 mod table;
@@ -8,7 +9,7 @@ mod table;
 use std::fmt::Write as _;
 use std::fs;
 
-use crate::running::{read, root, run_with_jobs};
+use crate::running::{read, root, run_with_jobs, runs_long};
 use layercast_laboratory::scenario::catalogue::BUILT_IN;
 use sha2::{Digest, Sha256};
 
@@ -59,14 +60,13 @@ fn fingerprints_hold() {
         return fs::write(&path, fingerprints(|_| true)).unwrap();
     }
     let is_long = |name: &str| table::events(&golden, name).is_some_and(|events| events > LONG_EVENTS);
-    let long = BUILT_IN.iter().filter(|built_in| is_long(built_in.name)).count();
-    let runs_long = layercast_testkit::runs_long(format!("{long} of {} scenarios", BUILT_IN.len()));
-    let runs = |name: &str| runs_long || !is_long(name);
+    let all = runs_long();
+    let runs = |name: &str| all || !is_long(name);
     let differences = table::differences(&table::only(&golden, runs), &fingerprints(runs));
     assert!(
         differences.is_empty(),
         "results have changed:\n{}\nIf they should have, `make fingerprints` writes {} again \
-         (UPDATE_FINGERPRINTS=1 cargo test -p layercast-laboratory --test fingerprints); \
+         (UPDATE_FINGERPRINTS=1 cargo test -p layercast-laboratory fingerprints); \
          say in the commit what changed them.",
         differences.join("\n"),
         path.display(),

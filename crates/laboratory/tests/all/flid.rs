@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::running::{Ran, built_in, run_observed, run_text};
+use crate::running::{Ran, built_in, run_observed, run_text, runs_long};
 use layercast_laboratory::results::summary::LinkSummary;
 use layercast_laboratory::run::Observation;
 
@@ -96,6 +96,9 @@ fn mean_level(name: &str, sets: &[&str]) -> f64 {
 /// FLID-DL's falls from 16.6 to 3.8.
 #[test]
 fn link_loss_moves_the_level_of_flid_dl_and_not_that_of_e_flid_dl() {
+    if !runs_long() {
+        return;
+    }
     let change = |name| {
         let [without, with] = ["0", "0.1"]
             .map(|loss| mean_level(name, &[&format!("link.G1-G2.loss.forward.probability={loss}")]));

@@ -35,6 +35,16 @@ impl Ran {
     }
 }
 
+/// Whether experiments of many seconds run: in a release build, which takes a third of the time. A development build
+/// records that it leaves the calling test to `make test-long`, which runs this program in a release build.
+pub(crate) fn runs_long() -> bool {
+    let runs = cfg!(not(debug_assertions));
+    if !runs {
+        layercast_testkit::runs_long("long experiments, in a release build");
+    }
+    runs
+}
+
 /// The root of the project.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

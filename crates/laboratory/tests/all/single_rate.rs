@@ -1,7 +1,7 @@
 //! pgmcc, RLA and Golestani and Sabnani in the simulator: their share against TCP, how much feedback they take,
 //! and what happens when the worst receiver goes.
 
-use crate::running::{built_in, run_text};
+use crate::running::{built_in, run_text, runs_long};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
@@ -161,6 +161,9 @@ fn acker(header: &Header) -> Option<pgmcc::header::ReceiverId> {
 /// docs/protocols has.
 #[test]
 fn each_takes_a_share_beside_tcp_at_red() {
+    if !runs_long() {
+        return;
+    }
     for (name, low, high) in SHARES {
         for tcps in [4, 8] {
             let shares = shares(name, tcps, &[]);

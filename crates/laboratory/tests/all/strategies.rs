@@ -1,7 +1,7 @@
 //! What ELM's strategies must show (docs/findings.md), on runs cut short. The bounds are wide: they hold
 //! the findings, not their numbers.
 
-use crate::running::{Ran, built_in, run_text};
+use crate::running::{Ran, built_in, run_text, runs_long};
 
 const NODES: [&str; 3] = ["R1", "R2", "R3"];
 
@@ -29,6 +29,9 @@ fn jain(ran: &Ran, session: &str) -> f64 {
 /// of 4 is left. Indices of such runs spread by about 0.01, and those of the strategies differ by less.
 #[test]
 fn lazy_changes_its_level_far_less_than_naive_and_is_no_less_fair() {
+    if !runs_long() {
+        return;
+    }
     for seed in ["seed=1", "seed=2"] {
         let ran = run_text(
             "elm/strategies",
@@ -54,6 +57,9 @@ fn lazy_changes_its_level_far_less_than_naive_and_is_no_less_fair() {
 /// the share, takes the level of R3 down in every replication, before it is over.
 #[test]
 fn quick_joins_and_slow_leaves_carry_more_and_still_give_way_to_a_burst() {
+    if !runs_long() {
+        return;
+    }
     let run = |join: &str, leave: &str| {
         let sets = [
             "duration=211 s",

@@ -1,7 +1,7 @@
 //! TFMCC in the simulator: its share against TCP, how much feedback many receivers give, and what
 //! happens when the receiver that limits the rate goes.
 
-use crate::running::{built_in, run_text};
+use crate::running::{built_in, run_text, runs_long};
 use crate::tfmcc_world::{Leaf, Round, Session, Tree, at, link};
 use layercast_core::stream::Stream;
 
@@ -21,6 +21,9 @@ fn shares(tcps: usize, more: &[&str]) -> Vec<f64> {
 /// to 1.10.
 #[test]
 fn tfmcc_takes_as_much_as_a_tcp() {
+    if !runs_long() {
+        return;
+    }
     for tcps in [4, 6, 8] {
         let shares = shares(tcps, &[]);
         assert!(shares.iter().all(|share| (0.5..=1.5).contains(share)), "{tcps} TCP: {shares:?}");
@@ -63,6 +66,9 @@ fn feedback(rounds: &[Round]) -> (f64, u32) {
 /// of it. Measured: 5.0 and 24, of 35 rounds; over 200 s with two seeds 4.9 and 5.9, at most 57.
 #[test]
 fn a_thousand_receivers_behind_one_bottleneck_send_a_few_reports_a_round() {
+    if !runs_long() {
+        return;
+    }
     let source_link = link(2.0, 10.0, 50, 0.0);
     let tree = Tree { source_link, group_loss: vec![0.0; 10], leaves: leaves(MANY, |_| 0.0) };
     let mut session = Session::new(&tree, 20.0, 1);
@@ -80,6 +86,9 @@ fn a_thousand_receivers_behind_one_bottleneck_send_a_few_reports_a_round() {
 /// at most 59, and 317 kbit/s; with other seeds of the losses 18 a round, at most 61.
 #[test]
 fn a_thousand_receivers_with_losses_of_their_own_send_some_reports_a_round() {
+    if !runs_long() {
+        return;
+    }
     let group_loss = vec![0.0, 0.001, 0.002, 0.005, 0.01, 0.0, 0.0, 0.0, 0.0, 0.02];
     let leaves = leaves(MANY, |stream| stream.uniform_in(0.001, 0.02));
     let tree = Tree { source_link: link(100.0, 10.0, 500, 0.0), group_loss, leaves };

@@ -13,7 +13,7 @@ use layercast_protocols::elm::header::{
 };
 use layercast_protocols::elm::options::{SilentLayer, Strategy as ElmStrategy};
 use layercast_protocols::elm::{Header, Options};
-use layercast_testkit::{Operation, check_endpoint, check_source};
+use layercast_testkit::{Operation, cases, check_endpoint, check_source};
 use proptest::prelude::*;
 
 const SIZE: Size = Size::from_bytes(1000);
@@ -156,7 +156,7 @@ const REPORT: u8 = 0x12;
 const NUMBERS: WireNumbers = WireNumbers { extensions: &[80], report: Some(REPORT) };
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(192), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_receiver_keeps_the_contract(

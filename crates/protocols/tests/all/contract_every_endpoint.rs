@@ -14,7 +14,7 @@ use layercast_core::session::{Rates, SessionPlan};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_protocols::registry::{Header, NAMES, Protocol, Receiver, Source};
-use layercast_testkit::{Operation, check_endpoint, check_source};
+use layercast_testkit::{Operation, cases, check_endpoint, check_source};
 use proptest::prelude::*;
 
 const SIZE: Size = Size::from_bytes(1000);
@@ -213,7 +213,8 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
 fn over_operations(names: &[&str], length: usize, check: impl Fn(&str, &[Operation<Header>])) {
     let operations = proptest::collection::vec(operation(headers()), 0..length);
     for name in names {
-        let config = ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() };
+        let config =
+            ProptestConfig { cases: cases(96), failure_persistence: None, ..ProptestConfig::default() };
         let mut runner = proptest::test_runner::TestRunner::new(config);
         let result = runner.run(&operations, |operations| {
             check(name, &operations);

@@ -108,17 +108,48 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-fn metadata() -> Metadata {
-    let locked = vec!["--locked".to_owned()];
-    MetadataCommand::new().manifest_path(root().join("Cargo.toml")).other_options(locked).exec().unwrap()
+/// The manifests of the workspaces: the crates, and what measures them.
+const WORKSPACES: [&str; 2] = ["Cargo.toml", "tools/Cargo.toml"];
+
+fn metadata() -> impl Iterator<Item = Metadata> {
+    WORKSPACES.into_iter().map(|manifest| {
+        let locked = vec!["--locked".to_owned()];
+        MetadataCommand::new().manifest_path(root().join(manifest)).other_options(locked).exec().unwrap()
+    })
+}
+
+#[test]
+fn both_workspaces_have_the_same_versions_lints_and_profiles() {
+    let lines = |manifest: &str| -> BTreeMap<(String, String), String> {
+        let text = fs::read_to_string(root().join(manifest)).unwrap();
+        let (mut table, mut lines) = (String::new(), BTreeMap::new());
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if line.starts_with('[') {
+                table = line.to_owned();
+            } else if let Some((key, value)) = line.split_once(" = ") {
+                lines.insert((table.clone(), key.to_owned()), value.to_owned());
+            }
+        }
+        lines
+    };
+    let [root, tools] = WORKSPACES.map(lines);
+    let differs = |((table, key), value): &(&(String, String), &String)| {
+        let same = root.get(&(table.clone(), key.clone())) == Some(*value);
+        table != "[workspace]" && !value.starts_with("{ path = ") && !same
+    };
+    let different: Vec<_> = tools.iter().filter(differs).collect();
+    assert!(
+        tools.len() > 20 && different.is_empty(),
+        "tools/Cargo.toml differs from Cargo.toml: {different:#?}"
+    );
 }
 
 #[test]
 fn crates_use_only_the_floors_below() {
-    let metadata = metadata();
     let floors: BTreeMap<_, _> = FLOORS.iter().copied().collect();
     let mut ours = BTreeSet::new();
-    for package in metadata.workspace_packages() {
+    let workspaces: Vec<Metadata> = metadata().collect();
+    for package in workspaces.iter().flat_map(Metadata::workspace_packages) {
         let name = package.name.as_str();
         ours.insert(name.to_owned());
         let allowed = floors.get(name).unwrap_or_else(|| panic!("{name} has no floor in FLOORS"));
@@ -136,7 +167,7 @@ fn crates_use_only_the_floors_below() {
 fn licences_are_allowed() {
     let allowed: BTreeSet<_> = LICENCES.iter().copied().collect();
     let mut wrong = Vec::new();
-    for package in &metadata().packages {
+    for package in metadata().flat_map(|workspace| workspace.packages) {
         let licence = package.license.clone().unwrap_or_default();
         // "A OR B": one allowed side is enough. "A AND B": both must be. "/" is an old "OR".
         let fits = licence.replace('/', " OR ").split(" OR ").any(|side| {
