@@ -109,11 +109,11 @@ pub fn runs_long(what: impl Display) -> bool {
     runs
 }
 
-/// How many random cases a property test runs that takes long: `all` with [`LONG`], a quarter otherwise. Cases differ in
+/// How many random cases a property test runs that takes long: `all` with [`LONG`], an eighth otherwise. Cases differ in
 /// each run, so that seldom ones come with time.
 #[must_use]
 pub fn cases(all: u32) -> u32 {
-    if std::env::var_os(LONG).is_some_and(|value| value == "1") { all } else { all / 4 }
+    if std::env::var_os(LONG).is_some_and(|value| value == "1") { all } else { all / 8 }
 }
 
 /// Whether a list of words has this one. An unknown word is an error: a misspelt one would require nothing.

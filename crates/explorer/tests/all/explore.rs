@@ -1,10 +1,11 @@
 //! Seeds without a broken invariant, and the same run for the same seed.
 
 use layercast_explorer::{Plan, Step, explore};
+use layercast_testkit::cases;
 
 #[test]
 fn no_invariant_breaks() {
-    for seed in 0..300 {
+    for seed in 0..u64::from(cases(800)) {
         if let Err(broken) = explore(seed, &mut |_| {}) {
             panic!("seed {seed}: {broken}");
         }

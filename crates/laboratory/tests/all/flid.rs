@@ -23,6 +23,9 @@ fn at_factor(factor: f64) -> (f64, f64) {
 /// and 58 %, and 1.55 times.
 #[test]
 fn small_steps_between_layers_use_more_and_lose_less() {
+    if !runs_long() {
+        return;
+    }
     let (fine_use, fine_lost) = at_factor(1.3);
     let (coarse_use, coarse_lost) = at_factor(2.0);
     assert!((0.8..0.9).contains(&fine_use), "{fine_use}");
@@ -112,6 +115,9 @@ fn link_loss_moves_the_level_of_flid_dl_and_not_that_of_e_flid_dl() {
 /// Beside TCP too, where lossy links lead to the receivers (its third experiment).
 #[test]
 fn lossy_links_to_receivers_leave_e_flid_dl_beside_tcp() {
+    if !runs_long() {
+        return;
+    }
     let name = "e-flid/lossy-leaves";
     let [without, with] =
         ["0", "0.1"].map(|loss| mean_level(name, &[&format!("link.G2-H.loss.forward.probability={loss}")]));

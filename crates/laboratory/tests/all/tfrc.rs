@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::running::{built_in, run_text};
+use crate::running::{built_in, run_text, runs_long};
 
 const NAME: &str = "tfrc/shared-link";
 const RUNS: usize = 5;
@@ -38,6 +38,9 @@ fn share(tcps: usize, more: &[&str]) -> f64 {
 /// of both ends.
 #[test]
 fn tfrc_takes_a_fair_share_beside_tcps_out_of_step() {
+    if !runs_long() {
+        return;
+    }
     for (profile, tcps) in [("rfc5348", 4), ("rfc5348", 8), ("rfc5348", 16), ("rfc3448", 8), ("ns2", 8)] {
         let share = share(tcps, &[&format!("session.tfrc.profile={profile}")]);
         assert!((0.7..1.4).contains(&share), "{profile} against {tcps} TCP: {share}");
@@ -49,6 +52,9 @@ fn tfrc_takes_a_fair_share_beside_tcps_out_of_step() {
 /// nothing of it is left.
 #[test]
 fn phases_at_a_drop_tail_queue_cost_tfrc_half_of_its_share() {
+    if !runs_long() {
+        return;
+    }
     let in_step = share(8, &["flow.tcp.overhead=0 s"]);
     assert!((0.3..0.65).contains(&in_step), "{in_step}");
     let red = "link.G1-G2.queue={ kind = \"red\", limit = \"240000 bytes\", min_threshold = 20, \

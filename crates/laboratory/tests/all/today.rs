@@ -1,6 +1,6 @@
 //! Flows and links without a profile or a queue: those of today.
 
-use crate::running::{Ran, read, root, run_text};
+use crate::running::{Ran, read, root, run_text, runs_long};
 use layercast_laboratory::scenario::{QueueLimit, QueuePlan, default_queue};
 
 /// The scenario of docs/tcp.md: one connection, alone.
@@ -50,6 +50,9 @@ fn cells_below(rate_mbps: u32) -> Vec<String> {
 
 #[test]
 fn cubic_alone_uses_a_link() {
+    if !runs_long() {
+        return;
+    }
     assert_eq!(cells_below(10), [""; 0]);
     assert_eq!(cells_below(100), [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! WEBRC in the simulator: its rate against the equation's, its share against TCP, and leaves that take long.
 
-use crate::running::{Ran, built_in, run_text};
+use crate::running::{Ran, built_in, run_text, runs_long};
 use layercast_protocols::webrc::equation_rate;
 
 fn run(name: &str, more: &[&str]) -> Ran {
@@ -18,6 +18,9 @@ fn samples(ran: &Ran, flow: &str) -> Vec<f64> {
 /// losses. Measured over ten replications of 800 s: 0.86 to 0.90 at 0.5 %, 0.91 to 0.98 at 2 %.
 #[test]
 fn the_rate_is_near_the_equation() {
+    if !runs_long() {
+        return;
+    }
     for loss in [0.005, 0.02] {
         let ran = run("webrc/equation", &[&format!("link.G1-G2.loss.forward={loss}")]);
         let fair_kbps = 8.0 * equation_rate(loss, 0.1) * (1.0 - loss);
@@ -39,6 +42,9 @@ fn tcp_means(ran: &Ran) -> Vec<f64> {
 /// 0.94 of the mean of six TCP.
 #[test]
 fn the_share_is_within_a_factor_of_two_of_tcp() {
+    if !runs_long() {
+        return;
+    }
     let ran = run("webrc/beside-tcp", &[]);
     for (own, mean) in samples(&ran, "webrc@R3").into_iter().zip(tcp_means(&ran)) {
         assert!((0.5..2.0).contains(&(own / mean)), "{own} of {mean}");
@@ -51,6 +57,9 @@ fn the_share_is_within_a_factor_of_two_of_tcp() {
 /// alone, 1.8 with two neighbours.
 #[test]
 fn neighbours_shorten_the_round_trip_time() {
+    if !runs_long() {
+        return;
+    }
     let alone = run("webrc/beside-tcp", &[]);
     let three = run("webrc/beside-tcp", &["session.webrc.receivers=[\"R1\", \"R2\", \"R3\"]"]);
     let share = |ran: &Ran| ran.kbps("webrc@R3") / tcp_means(ran).iter().sum::<f64>();
@@ -63,6 +72,9 @@ fn neighbours_shorten_the_round_trip_time() {
 /// long a router goes on forwarding, and nothing else changes.
 #[test]
 fn leaves_may_take_long() {
+    if !runs_long() {
+        return;
+    }
     let at_once = run("webrc/beside-tcp", &["session.webrc.leave_latency=0 s"]);
     let late = run("webrc/beside-tcp", &["session.webrc.leave_latency=9 s"]);
     for flow in ["webrc@R3", "tcp-1@R3"] {

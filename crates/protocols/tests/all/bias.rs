@@ -10,6 +10,7 @@ use layercast_core::units::{Duration, Layer, Seq, Size};
 use layercast_kit::estimator::{
     ImpactAverage, LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime,
 };
+use layercast_testkit::runs_long;
 
 const EVENTS: u64 = 20_000;
 const LOSSES: [f64; 6] = [0.001, 0.005, 0.01, 0.03, 0.05, 0.1];
@@ -89,7 +90,9 @@ fn check(impact: ImpactAverage, losses: &[f64]) {
 
 #[test]
 fn lip_sinks_with_the_sending_rate_and_lap_does_not() {
-    check(ImpactAverage::Mean, &LOSSES);
+    // Seldom losses need the most packets.
+    let losses = if runs_long("losses below one percent") { &LOSSES[..] } else { &LOSSES[2..] };
+    check(ImpactAverage::Mean, losses);
 }
 
 #[test]
