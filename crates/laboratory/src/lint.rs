@@ -5,8 +5,10 @@
 
 mod changes;
 mod facts;
+mod late;
 mod layers;
 mod list;
+mod marks;
 mod queues;
 mod relays;
 mod render;
@@ -43,6 +45,8 @@ pub fn before(scenario: &Scenario, text: &str) -> Vec<Finding> {
     doubts.extend(sizes::check(&facts));
     doubts.extend(tcp::check(&facts));
     doubts.extend(queues::check(&facts));
+    doubts.extend(marks::check(&facts));
+    doubts.extend(late::check(&facts));
     doubts.extend(changes::check(scenario));
     doubts.extend(relays::check(scenario));
     doubts.extend(unused::check(&facts));
@@ -88,7 +92,9 @@ fn replications(scenario: &Scenario) -> Option<Doubt> {
         lint: list::FEW_REPLICATIONS,
         subject: "scenario".to_owned(),
         paths: vec!["replications".to_owned()],
-        message: format!("intervals of {count} replications are wide and themselves uncertain"),
+        message: format!(
+            "{count} replications give wide intervals, which vary much from one set to the next"
+        ),
         remedy: format!("at least {ENOUGH}, with `replications` or `--replications`"),
     })
 }

@@ -56,6 +56,7 @@ pub use plan::{
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
+pub(crate) use read::read_outline;
 pub use read::suite::{SuiteFiles, read_suite};
 pub use read::{expand, read};
 pub use relays::{Relay, RelayTree};

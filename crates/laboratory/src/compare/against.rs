@@ -41,7 +41,7 @@ pub fn requests(
             return Err(CompareError::Twice { name: version.clone() });
         }
     }
-    let base = scenario::read(&request.id, &request.text, &request.overrides, catalogue)?;
+    let base = scenario::read_outline(&request.id, &request.text, &request.overrides, catalogue)?;
     let flows: Vec<&str> =
         base.flows.iter().filter(|flow| flow.protocol() != UDP).map(|flow| flow.name.as_str()).collect();
     if flows.is_empty() {

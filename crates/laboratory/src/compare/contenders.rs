@@ -76,7 +76,7 @@ pub struct Contender {
 /// All mistakes in the scenario, the protocols or the flags, and all reasons for which protocols cannot carry it.
 pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared, CompareError> {
     let common = common(request);
-    let base = scenario::read(&request.id, &request.text, &common, catalogue)?;
+    let base = scenario::read_outline(&request.id, &request.text, &common, catalogue)?;
     let mut wrong = Vec::new();
     let sessions = sessions(request, &base, &mut wrong);
     let protocols = protocols(request, catalogue, &mut wrong);
@@ -100,8 +100,9 @@ pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared,
     if let Some(name) = request.reference.as_ref().filter(|name| !protocols.contains(&name.as_str())) {
         wrong.push(CompareError::Reference { name: name.clone(), known: protocols.join(", ") });
     }
-    let is_fatal = !refused.is_empty() && (!request.skip_refused || contenders.is_empty());
-    if is_fatal {
+    let is_fatal =
+        contenders.is_empty() || !request.skip_refused && !refused.iter().all(CompareError::is_of_marks);
+    if is_fatal && !refused.is_empty() {
         wrong.push(CompareError::Refused { refused, of: protocols.len() });
         refused = Vec::new();
     }
@@ -232,22 +233,22 @@ impl Reader<'_> {
     }
 
     /// The overrides that select this protocol. Options in the file belong to its own protocol; other
-    /// protocols start with their defaults. Each comes with the `--with` that it stands for, if it does.
+    /// protocols start with their defaults. What is set for one protocol alone holds before what is set for all.
+    /// Each comes with the `--with` that it stands for, if it does.
     fn overrides(&self, protocol: &str) -> Vec<(String, Option<String>)> {
         let mut all = Vec::new();
-        let compared = self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
-        for session in compared {
-            let name = &session.name;
-            if session.protocol.name() != protocol {
-                all.push((format!("session.{name}.protocol={protocol}"), None));
-                all.push((format!("session.{name}.options={{}}"), None));
-            }
+        let compared = || self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
+        for session in compared().filter(|session| session.protocol.name() != protocol) {
+            all.push((format!("session.{}.protocol={protocol}", session.name), None));
+            all.push((format!("session.{}.options={{}}", session.name), None));
+        }
+        all.extend(self.common.iter().map(|set| (set.clone(), None)));
+        for name in compared().map(|session| &session.name) {
             let own = self.with.iter().filter(|(owner, _)| *owner == protocol);
             all.extend(own.map(|(owner, set)| {
                 (format!("session.{name}.{}{set}", table_of(set)), Some(format!("{owner}.{set}")))
             }));
         }
-        all.extend(self.common.iter().map(|set| (set.clone(), None)));
         all
     }
 }

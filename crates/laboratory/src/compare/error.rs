@@ -113,6 +113,14 @@ impl CompareError {
 }
 
 impl CompareError {
+    /// Whether a protocol is refused only since it does not react to the marks of an ECN-capable session. No option
+    /// changes that, so the others are compared. Sessions have been read without a protocol, so their key `ecn` has no
+    /// other mistake.
+    pub(super) fn is_of_marks(&self) -> bool {
+        let CompareError::Contender { errors, .. } = self else { return false };
+        errors.0.iter().all(|error| error.path.ends_with(".ecn"))
+    }
+
     /// The protocols that cannot carry the scenario, if nothing else is wrong.
     pub(crate) fn refusals(&self) -> Option<Vec<Refused>> {
         let CompareError::Refused { refused, .. } = self else { return None };

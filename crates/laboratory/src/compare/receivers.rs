@@ -6,7 +6,10 @@ use super::completion::{self, Completion};
 use super::paired::Samples;
 use crate::results::statistics::mean;
 use crate::results::summary::FlowSummary;
-use crate::results::{Role, Statistic, Summary};
+use crate::results::{Experiment, Replication, Role, Statistic, Summary};
+
+/// What was run, and the replications in their order.
+pub(crate) type Runs<'a> = (&'a Experiment, &'a [Replication]);
 
 /// The results of one receiver.
 #[derive(Debug, Clone, Serialize)]
@@ -40,14 +43,14 @@ pub(super) fn flows<'a>(summary: &'a Summary, sessions: &[String]) -> Vec<&'a Fl
 }
 
 /// A row for each receiver, in the order of the scenario.
-pub(super) fn rows(flows: &[&FlowSummary], summary: &Summary) -> Vec<ReceiverRow> {
+pub(super) fn rows(flows: &[&FlowSummary], summary: &Summary, runs: Runs<'_>) -> Vec<ReceiverRow> {
     let labels = labels(flows);
     let row = |(flow, label): (&&FlowSummary, String)| ReceiverRow {
         name: flow.name.clone(),
         label,
         node: flow.node.clone(),
         throughput_kbps: flow.measures.throughput_kbps.clone(),
-        share_of_tcp: share_of_tcp(flow, summary),
+        share_of_tcp: share_of_tcp(flow, summary, runs),
         mean_level: flow.measures.mean_level.clone(),
         level_changes_per_min: flow
             .measures
@@ -113,19 +116,28 @@ pub(super) fn over_receivers<'a>(
     }))
 }
 
-/// A receiver's throughput over the mean of the TCP in its first group, or else at its node.
-fn share_of_tcp(receiver: &FlowSummary, summary: &Summary) -> Statistic {
+/// A receiver's throughput over the mean of the TCP in its first group, or else at its node, while it was measured.
+fn share_of_tcp(
+    receiver: &FlowSummary,
+    summary: &Summary,
+    (experiment, replications): Runs<'_>,
+) -> Statistic {
     let group = summary.groups.iter().find(|group| group.flows.contains(&receiver.name));
-    let competing = |flow: &&FlowSummary| {
+    let competing = |flow: &FlowSummary| {
         flow.role == Role::Sink
             && flow.protocol.starts_with("tcp-")
             && group.map_or(flow.node == receiver.node, |group| group.flows.contains(&flow.name))
     };
-    let tcp: Vec<&Statistic> =
-        summary.flows.iter().filter(competing).map(|flow| &flow.measures.throughput_kbps).collect();
-    let tcp = over_receivers(tcp.into_iter(), summary.replications);
-    let samples = receiver.measures.throughput_kbps.samples.iter().zip(&tcp.samples);
-    Statistic::new(samples.map(|(own, tcp)| Some((*own)? / tcp.filter(|tcp| *tcp > 0.0)?)))
+    let flows = || summary.flows.iter().enumerate();
+    let own = flows().filter(|(_, flow)| flow.name == receiver.name);
+    let members: Vec<usize> =
+        own.chain(flows().filter(|(_, flow)| competing(flow))).map(|(place, _)| place).collect();
+    let ([start_s, _], bin_s) = (experiment.main_window_s(), experiment.series_bin_s);
+    Statistic::new(replications.iter().map(|run| {
+        let kbps = run.windows.first()?.together_kbps(&members, &run.series, start_s, bin_s);
+        let (own, tcp) = kbps.split_first()?;
+        Some(own / mean(tcp).filter(|tcp| *tcp > 0.0)?)
+    }))
 }
 
 /// The throughputs of the same receivers with two protocols.

@@ -89,7 +89,7 @@ pub(super) fn intervals(comparison: &Comparison) -> &'static str {
         1 => "",
         2 => " · 2 replications give no interval: a to b are the two",
         _ => {
-            " · mean ± 95 % interval, or a to b: the least and the greatest replication where no interval holds"
+            " · mean ± 95 % interval; a to b is the least and the greatest replication, where an interval would mislead"
         }
     }
 }

@@ -22,6 +22,8 @@ pub(super) const WINDOW_BELOW_PATH: &str = "window-below-path";
 pub(super) const UNLIMITED_QUEUE: &str = "unlimited-queue";
 pub(super) const LOCKSTEP: &str = "lockstep";
 pub(super) const PAPER_TCP: &str = "paper-tcp";
+pub(super) const ECN_WITHOUT_MARKS: &str = "ecn-without-marks";
+pub(super) const HARDLY_RUNS: &str = "hardly-runs";
 pub(super) const CHANGES_AFTER_END: &str = "changes-after-end";
 pub(super) const RELAYS: &str = "relays";
 pub(super) const UNUSED: &str = "unused";
@@ -84,6 +86,19 @@ pub const ALL: &[Lint] = &[
         remedy: "Choose a TCP of today, or the queue that the paper had.",
     },
     Lint {
+        name: ECN_WITHOUT_MARKS,
+        when: BEFORE,
+        meaning: "A session or TCP is ECN-capable, but no queue on its paths marks, or its TCP does not answer marks.",
+        remedy: "Choose a queue that marks, or take `ecn` out.",
+    },
+    Lint {
+        name: HARDLY_RUNS,
+        when: BEFORE,
+        meaning: "A session or TCP may start less than ten round-trip times before it stops or the last window ends, \
+                  or a flow at a constant rate less than one: it is measured while it starts, or nothing of it arrives.",
+        remedy: "Start it earlier, make the run longer, or check the delays of its path.",
+    },
+    Lint {
         name: CHANGES_AFTER_END,
         when: BEFORE,
         meaning: "Outages of a link, or changes of its `rates`, come after the end of the run. (In \
@@ -107,7 +122,7 @@ pub const ALL: &[Lint] = &[
     Lint {
         name: FEW_REPLICATIONS,
         when: BEFORE,
-        meaning: "With two to four replications confidence intervals are wide and themselves uncertain.",
+        meaning: "With two to four replications confidence intervals are wide and vary much from one set to the next.",
         remedy: "Run at least five replications.",
     },
     Lint {

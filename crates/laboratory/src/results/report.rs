@@ -24,7 +24,7 @@ use super::paper;
 use super::replication::Replication;
 use super::statistics::{Spread, Statistic};
 use super::summary::{FlowSummary, Summary};
-use super::text::{Style, counted, seconds, window};
+use super::text::{Style, counted, seconds};
 use dots::{Dots, MOST_ROWS};
 use palette::Palette;
 use strands::Strand;
@@ -117,7 +117,7 @@ impl Page<'_> {
                     (fact("Replications", &summary.replications.to_string()))
                     (fact("Seed", &experiment.seed.to_string()))
                     (fact("Each lasts", &seconds(experiment.duration_s)))
-                    (fact("Measured over", &window(summary.window_s)))
+                    (fact("Measured over", &super::completion::window(summary)))
                     (fact("Scenario hash", &experiment.scenario_hash))
                 }
             }
@@ -165,6 +165,7 @@ impl Page<'_> {
             @if !groups.is_empty() {
                 p.note {
                     "Jain index of the throughputs in each group: 1 when all get the same, 1/n when one of n gets all."
+                    @if super::completion::any(self.summary) { " A group is judged until the first of its receivers has its object." }
                 }
             }
             div.tiles {

@@ -376,10 +376,9 @@ impl Over<'_> {
 
     fn jain(&self, window: usize, group: &GroupInfo) -> Statistic {
         Statistic::new(self.runs.iter().map(|run| {
-            let flows = &run.windows.get(window)?.flows;
-            let throughputs: Vec<f64> =
-                group.flows.iter().filter_map(|&flow| flows.get(flow)).map(|m| m.throughput_kbps).collect();
-            jain_index(&throughputs)
+            let ([start_s, _], bin_s) =
+                (*self.experiment.windows_s.get(window)?, self.experiment.series_bin_s);
+            jain_index(&run.windows.get(window)?.together_kbps(&group.flows, &run.series, start_s, bin_s))
         }))
     }
 

@@ -48,7 +48,7 @@ fn heading(experiment: &Experiment, summary: &Summary) -> String {
         one_line(&experiment.scenario),
         counted(summary.replications, "replication"),
         summary.seed,
-        window(summary.window_s),
+        completion::window(summary),
     )
 }
 

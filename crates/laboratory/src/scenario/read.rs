@@ -59,10 +59,26 @@ pub fn read(
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioErrors> {
     let (root, mut context) = prepare(name, text, overrides, catalogue)?;
-    match read_scenario(&root, &mut context) {
-        Some(scenario) if context.problems.is_empty() => Ok(scenario),
-        _ => Err(context.problems.into_errors()),
-    }
+    finish(read_scenario(&root, &mut context), context)
+}
+
+/// A scenario whose sessions are to get other protocols: whether its own react to marks is not asked.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_outline(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    catalogue: &Catalogue,
+) -> Result<Scenario, ScenarioErrors> {
+    let (root, mut context) = prepare(name, text, overrides, catalogue)?;
+    context.is_outline = true;
+    finish(read_scenario(&root, &mut context), context)
+}
+
+fn finish<T>(made: Option<T>, context: Context<'_>) -> Result<T, ScenarioErrors> {
+    made.filter(|_| context.problems.is_empty()).ok_or_else(|| context.problems.into_errors())
 }
 
 /// The scenario as one flat file: templates and overrides worked in, and no reference to rows in other
@@ -77,10 +93,7 @@ pub fn expand(
     catalogue: &Catalogue,
 ) -> Result<String, ScenarioErrors> {
     let (root, mut context) = prepare(name, text, overrides, catalogue)?;
-    match read_scenario(&root, &mut context) {
-        Some(_) if context.problems.is_empty() => Ok(write::toml(&root)),
-        _ => Err(context.problems.into_errors()),
-    }
+    finish(read_scenario(&root, &mut context), context).map(|_| write::toml(&root))
 }
 
 /// The tree of a scenario with all that is worked in before it is read.
@@ -109,7 +122,8 @@ fn prepare<'c>(
         return Err(problems.into_errors());
     }
     overrides::apply(&mut root, overrides, catalogue, &mut problems);
-    Ok((root, Context { catalogue, problems, folder, files, traces: BTreeMap::new() }))
+    let context = Context { catalogue, problems, folder, files, traces: BTreeMap::new(), is_outline: false };
+    Ok((root, context))
 }
 
 fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {

@@ -12,7 +12,7 @@ use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replicati
 use crate::scenario::ProbePlan;
 
 /// The version of part files that this code writes and reads: another one holds other measures.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 4;
 
 /// One replication of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,9 +95,9 @@ impl PartWindow {
                 .groups
                 .iter()
                 .map(|group| {
-                    let flows = group.flows.iter().filter_map(|&flow| window.flows.get(flow));
-                    let throughputs: Vec<f64> = flows.map(|flow| flow.throughput_kbps).collect();
-                    measured(&group.name, vec![("jain_index", jain_index(&throughputs))])
+                    let (series, bin_s) = (&replication.series, experiment.series_bin_s);
+                    let kbps = window.together_kbps(&group.flows, series, window_s[0], bin_s);
+                    measured(&group.name, vec![("jain_index", jain_index(&kbps))])
                 })
                 .collect(),
             links: links.map(|(info, measures)| measured(&info.name, link(measures))).collect(),

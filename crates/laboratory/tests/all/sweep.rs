@@ -262,6 +262,13 @@ fn a_mistake_of_some_cells_names_them() {
 }
 
 #[test]
+fn cells_of_protocols_that_ignore_marks_are_refused() {
+    let text = mistakes(&request(&["session.elm.ecn=false,true", "session.elm.protocol=elm,rlc"]));
+    assert!(text.contains("\"rlc\" do not react to marks"), "{text}");
+    assert!(text.contains("--> --vary:1:23") && text.ends_with("1 error"), "{text}");
+}
+
+#[test]
 fn flows_that_share_a_name_are_reported_as_their_mean() {
     let grid = read(&request(&["flow.tcp.count=1,3"]));
     let directory = scratch("families");

@@ -20,6 +20,8 @@ pub(super) struct Context<'c> {
     pub(super) files: Vec<String>,
     /// The traces that were read, each once, or why they cannot be.
     pub(super) traces: BTreeMap<PathBuf, Result<Arc<DeliveryTrace>, String>>,
+    /// Whether sessions are to get other protocols.
+    pub(super) is_outline: bool,
 }
 
 impl Context<'_> {

@@ -199,13 +199,14 @@ fn loss_models_stand_for_each_direction() {
     assert_eq!(model(r#""bernoulli", probability = 0.1"#), LossModel::Bernoulli(0.1));
     let per_byte = LossModel::BernoulliPerByte(1e-5);
     assert_eq!(model(r#""bernoulli-per-byte", probability = 1e-5"#), per_byte);
-    let periods =
-        |unit, distribution| LossModel::TwoState(TwoStateLoss { unit, distribution, good: 900, bad: 7 });
+    let periods = |unit, distribution, ns2_compat| {
+        LossModel::TwoState(TwoStateLoss { unit, distribution, good: 900, bad: 7, ns2_compat })
+    };
     let (bytes, constant) = (r#", unit = "bytes""#, r#", distribution = "constant""#);
     let two_state = r#""two-state", good_length = 900, bad_length = 7"#;
-    assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential));
-    let reported = model(&format!("{two_state}{bytes}{constant}"));
-    assert_eq!(reported, periods(LossUnit::Bytes, LengthDistribution::Constant));
+    assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential, false));
+    let reported = model(&format!("{two_state}{bytes}{constant}, ns2_compat = true"));
+    assert_eq!(reported, periods(LossUnit::Bytes, LengthDistribution::Constant, true));
 }
 
 #[test]
