@@ -12,7 +12,6 @@ mod differences;
 mod effects;
 mod error;
 mod interval;
-pub(crate) mod layout;
 mod paired;
 mod ran;
 mod receivers;

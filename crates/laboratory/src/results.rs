@@ -9,9 +9,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub(crate) mod aggregates;
 pub mod bottleneck;
 pub(crate) mod columns;
 mod completion;
+pub mod csv;
 pub mod directory;
 mod error;
 mod experiment;
@@ -21,6 +23,7 @@ pub(crate) mod files;
 mod finding;
 pub(crate) mod json;
 mod lateness;
+pub mod layout;
 pub mod limited;
 pub mod movement;
 pub mod note;
@@ -41,7 +44,7 @@ pub mod why;
 
 pub use error::ResultsError;
 pub use experiment::{Experiment, FlowInfo, GroupInfo, LinkInfo, ProbeInfo, Role};
-pub(crate) use files::partial_name;
+pub(crate) use files::PartialFile;
 pub use finding::Finding;
 pub use lateness::{Lateness, LatenessSummary};
 pub use queue_delay::QueueDelay;

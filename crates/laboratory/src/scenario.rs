@@ -25,6 +25,7 @@ mod plan;
 mod probe;
 mod problems;
 pub mod protocols;
+mod quantity;
 mod read;
 pub mod reference;
 mod relays;

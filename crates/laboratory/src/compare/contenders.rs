@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::error::{CompareError, Refused};
 use crate::run::{self, Stop};
-use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors};
+use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors, nearest};
 
 /// What the column without the compared sessions is called.
 pub const BASELINE: &str = "without multicast";
@@ -138,7 +138,8 @@ fn sessions(request: &CompareRequest, base: &Scenario, wrong: &mut Vec<CompareEr
         wrong.push(CompareError::NoSession);
     }
     for name in request.sessions.iter().filter(|name| !all.contains(name)) {
-        wrong.push(CompareError::Session { name: name.clone(), known: all.join(", ") });
+        let meant = nearest(name, all.iter().map(String::as_str));
+        wrong.push(CompareError::Session { name: name.clone(), known: all.join(", "), meant });
     }
     if request.sessions.is_empty() { all } else { request.sessions.clone() }
 }
@@ -153,7 +154,7 @@ fn protocols<'a>(
     let mut found: Vec<&str> = Vec::new();
     for name in request.protocols.iter().map(String::as_str) {
         if !known.contains(&name) {
-            wrong.push(CompareError::Protocol { name: name.to_owned(), known: known.join(", ") });
+            wrong.push(CompareError::unknown_protocol(name, &known));
         } else if found.contains(&name) {
             wrong.push(CompareError::Twice { name: name.to_owned() });
         } else {

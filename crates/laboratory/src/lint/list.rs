@@ -26,12 +26,13 @@ pub(super) const ECN_WITHOUT_MARKS: &str = "ecn-without-marks";
 pub(super) const HARDLY_RUNS: &str = "hardly-runs";
 pub(super) const CHANGES_AFTER_END: &str = "changes-after-end";
 pub(super) const RELAYS: &str = "relays";
+pub(super) const SELF_LOOP: &str = "self-loop";
 pub(super) const UNUSED: &str = "unused";
 pub(super) const FEW_REPLICATIONS: &str = "few-replications";
 pub(super) const STANDING_QUEUE: &str = "standing-queue";
 
 const BEFORE: &str = "before";
-const AFTER: &str = "after";
+pub(super) const AFTER: &str = "after";
 
 /// All lints, in the order in which findings are printed.
 pub const ALL: &[Lint] = &[
@@ -108,7 +109,7 @@ pub const ALL: &[Lint] = &[
     Lint {
         name: RELAYS,
         when: BEFORE,
-        meaning: "A session has relays, which the simulated world has not: there every router carries multicast, and \
+        meaning: "A session has relays, but the simulated world has none: there every router carries multicast, and \
                   the run is the same without them.",
         remedy: "Run it in the emulated world, or compare both with `layercast agree`.",
     },
@@ -120,9 +121,16 @@ pub const ALL: &[Lint] = &[
         remedy: "Take the link out, or check the ends of the flows.",
     },
     Lint {
+        name: SELF_LOOP,
+        when: BEFORE,
+        meaning: "Edges of a topology's file lead from a node to itself. They are left out; perhaps the file has two \
+                  nodes as one.",
+        remedy: "Check the file. No packet would take such an edge.",
+    },
+    Lint {
         name: FEW_REPLICATIONS,
         when: BEFORE,
-        meaning: "With two to four replications confidence intervals are wide and vary much from one set to the next.",
+        meaning: "With two to four replications, confidence intervals are wide and unreliable.",
         remedy: "Run at least five replications.",
     },
     Lint {

@@ -300,8 +300,8 @@ fn findings_are_printed_with_place_and_remedy() {
     let found = found(&[("replications = 5", "replications = 2")]);
     assert_eq!(
         render("my.toml", &found),
-        "warning: my.toml:3: scenario: 2 replications give wide intervals, which vary much from one set to \
-         the next [few-replications]\n  = help: at least 5, with `replications` or `--replications`\n"
+        "warning: my.toml:3: scenario: with 2 replications, confidence intervals are wide and unreliable \
+         [few-replications]\n  = help: at least 5, with `replications` or `--replications`\n"
     );
     let many = vec![found[0].clone(); 11];
     let text = render("my.toml", &many);

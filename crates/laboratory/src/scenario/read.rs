@@ -37,7 +37,7 @@ use self::values::Read;
 use super::error::ScenarioErrors;
 use super::field::FieldKind;
 use super::import;
-use super::overrides;
+use super::overrides::{self, Stage};
 use super::plan::{Scenario, Window};
 use super::problems::{Problem, Problems};
 use super::protocols::Catalogue;
@@ -115,15 +115,17 @@ fn prepare<'c>(
     };
     let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
     let mut files = Vec::new();
-    import::import(&mut root, &folder, &mut problems, &mut files);
+    // What decides which file is read, and how, holds before it is read.
+    overrides::apply(&mut root, overrides, Stage::Topology, catalogue, &mut problems);
+    let self_loops = import::import(&mut root, &folder, &mut problems, &mut files);
     templates::expand(&mut root, &folder, &mut problems, &mut files);
     // What was not made would be missed everywhere.
     if !problems.is_empty() {
         return Err(problems.into_errors());
     }
-    overrides::apply(&mut root, overrides, catalogue, &mut problems);
-    let context = Context { catalogue, problems, folder, files, traces: BTreeMap::new(), is_outline: false };
-    Ok((root, context))
+    overrides::apply(&mut root, overrides, Stage::Scenario, catalogue, &mut problems);
+    let traces = BTreeMap::new();
+    Ok((root, Context { catalogue, problems, folder, files, self_loops, traces, is_outline: false }))
 }
 
 fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
@@ -180,6 +182,7 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         paper: Vec::new(),
         probes: Vec::new(),
         files: std::mem::take(&mut context.files),
+        self_loops: std::mem::take(&mut context.self_loops),
     };
     limits::check_bins(&table, &scenario, context);
     let known = Known { flows: scenario.flow_names(), incomplete };

@@ -133,7 +133,7 @@ fn protocols(request: &ScoreboardRequest, catalogue: &Catalogue) -> Result<Vec<S
     let known = catalogue.names();
     for (index, name) in request.protocols.iter().enumerate() {
         let wrong = if !known.contains(&name.as_str()) {
-            CompareError::Protocol { name: name.clone(), known: known.join(", ") }
+            CompareError::unknown_protocol(name, &known)
         } else if request.protocols[..index].contains(name) {
             CompareError::Twice { name: name.clone() }
         } else {

@@ -112,9 +112,9 @@ fn what_is_measured_ends_with_the_object() {
     assert!(ran.kbps("tcp@R1") > 1700.0, "over the whole window: {}", ran.kbps("tcp@R1"));
     // Nothing is said of a window in which it had its object already.
     let later = &ran.summary.windows[0];
-    assert_eq!(later.flows["s@R1"].throughput_kbps.mean, None);
-    assert_eq!(later.flows["s@R1"].mean_level.as_ref().unwrap().mean, None);
-    assert_eq!(later.groups["one"].jain_index.mean, None);
+    assert_eq!(later.flow("s@R1").unwrap().measures.throughput_kbps.mean, None);
+    assert_eq!(later.flow("s@R1").unwrap().measures.mean_level.as_ref().unwrap().mean, None);
+    assert_eq!(later.group("one").unwrap().jain_index.mean, None);
     let Outcome { experiment, replications, .. } = &ran.outcome;
     let series = &replications[0].series.flows[0];
     let measured = took.ceil() as usize;
@@ -123,7 +123,7 @@ fn what_is_measured_ends_with_the_object() {
     assert!(series.level[measured..].iter().all(Option::is_none));
     // And readers know.
     let page = results::report::html(experiment, replications, &ran.summary).unwrap();
-    for text in [results::table::render(experiment, &ran.summary), page] {
+    for text in [results::table::render(experiment, &ran.summary, usize::MAX), page] {
         assert!(text.contains("receivers until they have their object"), "{text}");
     }
     let answer = answer(&ran.summary, "s@R1").unwrap();
@@ -171,7 +171,7 @@ fn a_receiver_stays_for_the_others_if_it_is_asked_to_and_the_source_stops_last()
     assert!((carried(&leaving) - PACKETS).abs() < 10.0, "{}", carried(&leaving));
     assert!(took > 1.8 * SIZE_OVER_RATE_S && took < 40.0, "{took}");
     for ran in [&leaving, &staying] {
-        let later = &ran.summary.windows[0].flows["s@R1"].throughput_kbps;
+        let later = &ran.summary.windows[0].flow("s@R1").unwrap().measures.throughput_kbps;
         assert_eq!(later.mean, None, "it had its object before that window");
     }
 }
@@ -199,7 +199,7 @@ fn receivers_that_do_not_finish_are_counted_and_named() {
     let received = mean(measures.object_received.as_ref());
     assert!((received - 4.96 / SIZE_OVER_RATE_S).abs() < 0.003, "{received}");
     let Outcome { experiment, replications, .. } = &ran.outcome;
-    let table = results::table::render(experiment, &ran.summary);
+    let table = results::table::render(experiment, &ran.summary, 120);
     assert!(table.contains("Complete at the end: 0 of 2 receivers."), "{table}");
     assert!(table.contains("s@R1 not complete: 56 % at the end."), "{table}");
     let page = results::report::html(experiment, replications, &ran.summary).unwrap();
@@ -214,7 +214,7 @@ fn receivers_that_do_not_finish_are_counted_and_named() {
 
 #[test]
 fn a_column_of_completion_is_there_only_with_an_object() {
-    let table = |ran: &Ran| results::table::render(&ran.outcome.experiment, &ran.summary);
+    let table = |ran: &Ran| results::table::render(&ran.outcome.experiment, &ran.summary, 120);
     let with = run_text("constant", CONSTANT, &[]);
     assert!(table(&with).contains("complete, s"), "{}", table(&with));
     assert!(table(&with).contains("Complete at the end: 2 of 2 receivers."), "{}", table(&with));

@@ -58,6 +58,7 @@ pub fn read_suite(
         problems,
         folder,
         files: Vec::new(),
+        self_loops: Vec::new(),
         traces: BTreeMap::new(),
         is_outline: false,
     };

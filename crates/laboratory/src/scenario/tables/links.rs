@@ -19,10 +19,15 @@ pub const LINK: TableSpec = TableSpec {
         field(
             "from",
             FieldKind::Node,
-            Absent::Means("as its name says"),
+            Absent::Means("the node before the dash of the link's name"),
             "The node A, where the link's name does not say it: `uplink = { from = \"rack-1\", to = \"core\" }`.",
         ),
-        field("to", FieldKind::Node, Absent::Means("as its name says"), "The node B, together with `from`."),
+        field(
+            "to",
+            FieldKind::Node,
+            Absent::Means("the node behind the dash"),
+            "The node B, together with `from`.",
+        ),
         field(
             "rate",
             FieldKind::Rate,
