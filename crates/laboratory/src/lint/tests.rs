@@ -90,14 +90,18 @@ fn a_base_layer_above_a_link_is_found() {
 
 #[test]
 fn packets_that_no_queue_holds_are_found() {
-    let queue = |limit: &str| format!("G-R = {{ rate = \"10 Mbit/s\", queue = {{ limit = \"{limit}\" }} }}");
-    for limit in ["900 bytes", "1000 bytes", "1 packet"] {
-        let found = found(&[(SLOW, &queue(limit))]);
+    let queue = |limit: &str, ns2_compat: bool| {
+        let queue = format!("{{ limit = \"{limit}\", ns2_compat = {ns2_compat} }}");
+        format!("G-R = {{ rate = \"10 Mbit/s\", queue = {queue} }}")
+    };
+    for (limit, ns2_compat) in [("900 bytes", false), ("1000 bytes", true), ("1 packet", true)] {
+        let found = found(&[(SLOW, &queue(limit, ns2_compat))]);
         let about: Vec<_> = found.iter().map(|finding| (finding.lint, finding.subject.as_str())).collect();
         let lint = "packet-above-queue";
         assert_eq!(about, [(lint, "session m"), (lint, "flow tcp")], "{limit}");
     }
-    nothing(&[(SLOW, &queue("1001 bytes"))]);
+    nothing(&[(SLOW, &queue("1001 bytes", true))]);
+    nothing(&[(SLOW, &queue("1000 bytes", false))]);
 }
 
 #[test]

@@ -137,13 +137,12 @@ fn keys_reach_queues_with_several_parts() {
     let fair = queue(r#"kind = "fair", limit = "20000 bytes", quantum = "3000 bytes""#);
     assert_eq!(fair, QueuePlan::Fair(FairConfig { limit, quantum }));
     // Without `kind` it is drop-tail, which takes the file's limit.
-    let front = queue("drop_front = true, ns2_compat = false");
-    let expected = QueuePlan::DropTail(DropTailConfig {
-        limit: QueueLimit::Packets(50),
-        ns2_compat: false,
-        drop_front: true,
-    });
-    assert_eq!(front, expected);
+    for (key, ns2_compat) in [("", false), (", ns2_compat = true", true)] {
+        let front = queue(&format!("drop_front = true{key}"));
+        let limit = QueueLimit::Packets(50);
+        let expected = QueuePlan::DropTail(DropTailConfig { limit, ns2_compat, drop_front: true });
+        assert_eq!(front, expected);
+    }
 }
 
 #[test]
