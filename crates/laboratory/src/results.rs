@@ -35,6 +35,7 @@ pub mod report;
 mod reported;
 pub mod series;
 mod shape;
+pub(crate) mod share;
 pub mod statistics;
 pub mod summary;
 pub mod table;

@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::completion::{self, Completion};
 use super::paired::Samples;
+use crate::results::share;
 use crate::results::statistics::mean;
 use crate::results::summary::FlowSummary;
-use crate::results::{Experiment, Replication, Role, Statistic, Summary};
+use crate::results::{Experiment, Replication, Statistic, Summary};
 
 /// What was run, and the replications in their order.
 pub(crate) type Runs<'a> = (&'a Experiment, &'a [Replication]);
@@ -116,28 +117,14 @@ pub(super) fn over_receivers<'a>(
     }))
 }
 
-/// A receiver's throughput over the mean of the TCP in its first group, or else at its node, while it was measured.
+/// A receiver's share of TCP in each replication.
 fn share_of_tcp(
     receiver: &FlowSummary,
     summary: &Summary,
     (experiment, replications): Runs<'_>,
 ) -> Statistic {
-    let group = summary.groups.iter().find(|group| group.flows.contains(&receiver.name));
-    let competing = |flow: &FlowSummary| {
-        flow.role == Role::Sink
-            && flow.protocol.starts_with("tcp-")
-            && group.map_or(flow.node == receiver.node, |group| group.flows.contains(&flow.name))
-    };
-    let flows = || summary.flows.iter().enumerate();
-    let own = flows().filter(|(_, flow)| flow.name == receiver.name);
-    let members: Vec<usize> =
-        own.chain(flows().filter(|(_, flow)| competing(flow))).map(|(place, _)| place).collect();
-    let ([start_s, _], bin_s) = (experiment.main_window_s(), experiment.series_bin_s);
-    Statistic::new(replications.iter().map(|run| {
-        let kbps = run.windows.first()?.together_kbps(&members, &run.series, start_s, bin_s);
-        let (own, tcp) = kbps.split_first()?;
-        Some(own / mean(tcp).filter(|tcp| *tcp > 0.0)?)
-    }))
+    let place = summary.flows.iter().position(|flow| flow.name == receiver.name);
+    Statistic::new(replications.iter().map(|run| share::share_of_tcp(experiment, run, 0, place?)))
 }
 
 /// The throughputs of the same receivers with two protocols.

@@ -103,6 +103,28 @@ fn a_cell_is_what_a_run_with_its_values_is() {
 }
 
 #[test]
+fn shares_of_tcp_and_queueing_delays_are_metrics() {
+    let metrics = ["throughput_kbps", "share_of_tcp", "queue_delay_ms", "queue_delay_p95_ms"];
+    let metrics = metrics.iter().map(|&name| name.to_owned()).collect();
+    let grid = read(&SweepRequest { metrics, ..request(&["link.G-R.delay=40 ms"]) });
+    let store = Store::open(&scratch("shares"), &grid).unwrap();
+    let summary = SweepSummary::new(&finish(&grid, &store));
+    let window = &summary.cells[0].windows[0];
+    let kbps =
+        |flow: usize| window.flows[flow].measures["throughput_kbps"].samples.iter().map(|kbps| kbps.unwrap());
+    let expected: Vec<Option<f64>> = kbps(0).zip(kbps(1)).map(|(elm, tcp)| Some(elm / tcp)).collect();
+    assert_eq!(window.flows[0].measures["share_of_tcp"].samples, expected);
+    assert!(!window.flows[1].measures.contains_key("share_of_tcp"), "a TCP has none");
+    let run = run_text("small.toml", SMALL, &["link.G-R.delay=40 ms"]).summary;
+    for (ours, link) in window.links.iter().zip(&run.links) {
+        assert_eq!(ours.name, link.name);
+        assert_eq!(ours.measures.get("queue_delay_ms"), link.queue_delay_ms.as_ref());
+        assert_eq!(ours.measures.get("queue_delay_p95_ms"), link.queue_delay_p95_ms.as_ref());
+    }
+    assert!(run.links[2].queue_delay_ms.as_ref().unwrap().mean > Some(1.0));
+}
+
+#[test]
 fn sweep_json_conforms_to_the_published_schema_and_reads_back() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sweep.schema.json");
     let schema: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
