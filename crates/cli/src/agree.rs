@@ -30,8 +30,9 @@ pub(crate) fn agree(arguments: &Agree) -> Result<(), Failure> {
     let (emulated, emulated_text) = with(Some(arguments.emulated_replications))?;
     emulated::refuse(&emulated, arguments.lateness)?;
     warnings::warn(&arguments.scenario, &lint::emulated(lint::before(&simulated, &simulated_text)))?;
+    let _claim =
+        arguments.out.as_ref().map(|directory| prepare_for(Holds::Agreement, directory)).transpose()?;
     if let Some(directory) = &arguments.out {
-        prepare_for(Holds::Agreement, directory)?;
         for world in DIRECTORIES {
             prepare_for(Holds::Run, &directory.join(world))?;
         }

@@ -184,6 +184,10 @@ pub(crate) struct Run {
     #[arg(long, requires = "out")]
     pub(crate) notes: bool,
 
+    /// Print every statistic as comma-separated values in place of the table
+    #[arg(long)]
+    pub(crate) csv: bool,
+
     /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -294,6 +298,10 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
 
+    /// Print every statistic as comma-separated values in place of the table
+    #[arg(long)]
+    pub(crate) csv: bool,
+
     /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -348,6 +356,10 @@ pub(crate) struct Compare {
     /// with --against against.json and report.html, and each comparison to DIR/TCP
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Print every statistic as comma-separated values in place of the table
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) csv: bool,
 
     /// Do not show progress (it is shown only if standard error is a terminal)
     #[arg(long, short)]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use layercast_laboratory::lint;
-use layercast_laboratory::results::directory::{self, Holds};
+use layercast_laboratory::results::directory::{self, Claim, Holds};
 use layercast_laboratory::run;
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue, default_queue};
 
@@ -61,10 +61,11 @@ pub(crate) fn read(
     Ok((plan, run::as_run(&source.text, overrides)))
 }
 
-/// Checks that results can be written to the directory, and that it holds none of another command.
-pub(crate) fn prepare_for(wanted: Holds, directory: &Path) -> Result<(), Failure> {
-    directory::check(directory, wanted).map_err(|error| Failure::Input(error.to_string()))?;
-    prepare(directory)
+/// Checks that results can be written to the directory, and that it holds none of another command. No other process
+/// gets the directory before the claim is dropped.
+pub(crate) fn prepare_for(wanted: Holds, directory: &Path) -> Result<Claim, Failure> {
+    prepare(directory)?;
+    directory::claim(directory, wanted).map_err(|error| Failure::Input(error.to_string()))
 }
 
 /// Checks that results can be written to the directory. A long run should not start if they cannot.

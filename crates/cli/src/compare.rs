@@ -16,7 +16,7 @@ use layercast_laboratory::results::directory::Holds;
 
 use crate::arguments::Compare;
 use crate::commands::{Failure, counted, load, prepare_for, repeated};
-use crate::output::print;
+use crate::output::{print, print_written, width};
 use crate::progress::Progress;
 use crate::warnings;
 
@@ -54,20 +54,22 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
 fn against_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
     let prepared = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
     warn(arguments, &prepared.contenders)?;
-    if let Some(directory) = &arguments.out {
-        prepare_for(Holds::Comparison, directory)?;
-    }
+    let _claim =
+        arguments.out.as_ref().map(|directory| prepare_for(Holds::Comparison, directory)).transpose()?;
     let results = run_all(prepared, arguments, "")?;
     let Some(comparison) = summed_up(&results, arguments) else { return Ok(()) };
-    print(&compare::table::render(&comparison, terminal_width()))?;
+    print(&if arguments.csv { results.to_csv() } else { compare::table::render(&comparison, width()) })?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let written =
         compare::write_all(directory, &results, &comparison).context("the results could not be written")?;
-    Ok(print(&format!(
-        "\nReport      {}\nComparison  {}\n",
-        written.report.display(),
-        written.comparison.display()
-    ))?)
+    Ok(print_written(
+        arguments.csv,
+        &format!(
+            "\nReport      {}\nComparison  {}\n",
+            written.report.display(),
+            written.comparison.display()
+        ),
+    )?)
 }
 
 fn summed_up(results: &Results, arguments: &Compare) -> Option<Comparison> {
@@ -84,9 +86,8 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
     }
     let found = all.iter().flat_map(|(_, prepared)| &prepared.contenders).map(findings);
     warnings::warn(&arguments.scenario, &lint::once(found))?;
-    if let Some(directory) = &arguments.out {
-        prepare_for(Holds::Against, directory)?;
-    }
+    let _claim =
+        arguments.out.as_ref().map(|directory| prepare_for(Holds::Against, directory)).transpose()?;
     let command = command_line(arguments);
     let mut versions = Vec::with_capacity(all.len());
     for (tcp, prepared) in all {
@@ -94,14 +95,14 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
         let Some(comparison) = summed_up(&results, arguments) else { continue };
         if let Some(directory) = &arguments.out {
             let directory = directory.join(tcp);
-            prepare_for(Holds::Comparison, &directory)?;
+            let _claim = prepare_for(Holds::Comparison, &directory)?;
             compare::write_all(&directory, &results, &comparison)
                 .context("the results could not be written")?;
         }
         versions.push(Version { tcp: tcp.clone(), comparison });
     }
     let against = Against::new(versions, &command);
-    print(&against::render(&against, terminal_width()))?;
+    print(&against::render(&against, width()))?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let (report, numbers) =
         against::write(directory, &against).context("the results could not be written")?;
@@ -139,11 +140,6 @@ fn run_all(prepared: Prepared, arguments: &Compare, opponent: &str) -> Result<Re
         progress.finish();
     }
     results.map_err(failure)
-}
-
-/// How many columns the terminal has, or what is assumed where there is none.
-fn terminal_width() -> usize {
-    terminal_size::terminal_size().map_or(compare::table::NARROWEST, |(width, _)| usize::from(width.0))
 }
 
 /// The command that repeats a comparison.

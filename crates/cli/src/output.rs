@@ -14,6 +14,20 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// How many columns the terminal has that standard output is; no limit where it is none, such as a file.
+pub(crate) fn width() -> usize {
+    terminal_size::terminal_size_of(io::stdout()).map_or(usize::MAX, |(width, _)| usize::from(width.0))
+}
+
+/// Says which files were written: on standard error where standard output has values for other programs.
+pub(crate) fn print_written(csv: bool, text: &str) -> anyhow::Result<()> {
+    if csv {
+        complain(text.trim());
+        return Ok(());
+    }
+    print(text)
+}
+
 /// Writes a line to standard error. Errors are ignored: there is nowhere to report them.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");

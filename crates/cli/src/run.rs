@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use layercast_laboratory::lint;
+use layercast_laboratory::results::csv::Csv;
 use layercast_laboratory::results::directory::{self, Holds};
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
@@ -14,7 +15,7 @@ use crate::arguments::{Run, Scenario, World};
 use crate::commands::{Failure, prepare_for, read, repeated};
 use crate::emulated;
 use crate::observe;
-use crate::output::{complain, print};
+use crate::output::{complain, print, print_written, width};
 use crate::progress::Progress;
 use crate::warnings;
 
@@ -36,8 +37,8 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let found = lint::before(&plan, &text);
     let found = if arguments.world == World::Emulated { lint::emulated(found) } else { found };
     warnings::warn(&arguments.scenario, &found)?;
+    let _claim = arguments.out.as_ref().map(|directory| prepare_for(Holds::Run, directory)).transpose()?;
     if let Some(directory) = &arguments.out {
-        prepare_for(Holds::Run, directory)?;
         directory::remove_extras(directory)
             .with_context(|| format!("an older file in {} cannot be removed", directory.display()))?;
     }
@@ -60,7 +61,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         World::Emulated => emulated::run(&plan, &request, arguments.lateness, &|share| progress.set(share))?,
     };
     progress.finish();
-    let found = lint::after(&plan, &request.text, &outcome.experiment.links, &outcome.replications);
+    let found = lint::measured(&outcome.experiment.findings);
     if !found.is_empty() {
         complain(lint::render(&arguments.scenario.name, &found).trim_end());
     }
@@ -68,24 +69,39 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };
     let summary = Summary::new(&outcome.experiment, &outcome.replications, cost)
         .context("the results do not fit the scenario")?;
-    print(&results::table::render(&outcome.experiment, &summary))?;
+    if arguments.csv {
+        let mut csv = Csv::new([]);
+        csv.add(&[], &summary);
+        print(&csv.finish())?;
+    } else {
+        print(&results::table::render(&outcome.experiment, &summary, width()))?;
+    }
     match &arguments.out {
-        Some(directory) => write(directory, &outcome, &summary, &observed),
+        Some(directory) => write(directory, &outcome, &summary, &observed, arguments.csv),
         None => Ok(()),
     }
 }
 
-fn write(directory: &Path, outcome: &run::Outcome, summary: &Summary, observed: &str) -> Result<(), Failure> {
+fn write(
+    directory: &Path,
+    outcome: &run::Outcome,
+    summary: &Summary,
+    observed: &str,
+    csv: bool,
+) -> Result<(), Failure> {
     let written = results::write_all(directory, &outcome.experiment, &outcome.replications, summary)
         .context("the results could not be written")?;
     let probes =
         written.probes.as_ref().map_or(String::new(), |path| format!("Probes   {}\n", path.display()));
-    Ok(print(&format!(
-        "\nReport   {}\nSummary  {}\nSeries   {}\n{probes}{observed}",
-        written.report.display(),
-        written.summary.display(),
-        written.series.display()
-    ))?)
+    Ok(print_written(
+        csv,
+        &format!(
+            "\nReport   {}\nSummary  {}\nSeries   {}\n{probes}{observed}",
+            written.report.display(),
+            written.summary.display(),
+            written.series.display()
+        ),
+    )?)
 }
 
 /// The command that repeats a run.

@@ -12,7 +12,7 @@ use layercast_laboratory::scoreboard::{
 use layercast_protocols::registry::Registry;
 
 use crate::commands::{Failure, counted, prepare_for, repeated};
-use crate::output::{complain, print};
+use crate::output::{complain, print, width};
 use crate::progress::Progress;
 use crate::scoreboard_arguments::Scoreboard;
 
@@ -42,7 +42,7 @@ pub(crate) fn scoreboard(arguments: &Scoreboard) -> Result<(), Failure> {
         command: command_line(arguments),
     };
     let prepared = scoreboard::prepare(request, &catalogue).map_err(failure)?;
-    prepare_for(Holds::Scoreboard, &arguments.out)?;
+    let _claim = prepare_for(Holds::Scoreboard, &arguments.out)?;
     let store = Store::open(&arguments.out).context("the results cannot be kept")?;
     let begun = Begun::load(&prepared, &store, &arguments.again).map_err(failure)?;
     let (done, all) = (begun.done(), prepared.runs.len());
@@ -56,8 +56,7 @@ pub(crate) fn scoreboard(arguments: &Scoreboard) -> Result<(), Failure> {
     progress.finish();
 
     let board = scoreboard::Scoreboard::new(&prepared, &results);
-    let width = terminal_size::terminal_size().map_or(table::NARROWEST, |(width, _)| usize::from(width.0));
-    print(&table::render(&board, width))?;
+    print(&table::render(&board, width()))?;
     let written =
         scoreboard::write_all(&arguments.out, &board).context("the results could not be written")?;
     if let Some(path) = &arguments.markdown {
@@ -75,10 +74,7 @@ pub(crate) fn scoreboard(arguments: &Scoreboard) -> Result<(), Failure> {
 fn check_again(arguments: &Scoreboard, catalogue: &Catalogue) -> Result<(), Failure> {
     let known = catalogue.names();
     match arguments.again.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(failure(ScoreboardError::Protocols(CompareError::Protocol {
-            name: name.clone(),
-            known: known.join(", "),
-        }))),
+        Some(name) => Err(failure(ScoreboardError::Protocols(CompareError::unknown_protocol(name, &known)))),
         None => Ok(()),
     }
 }

@@ -13,7 +13,7 @@ use layercast_laboratory::sweep::{
 use crate::arguments::Sweep;
 use crate::cluster;
 use crate::commands::{Failure, counted, load, prepare_for, repeated};
-use crate::output::{complain, print};
+use crate::output::{complain, print, print_written, width};
 use crate::progress::Progress;
 use crate::warnings;
 
@@ -40,7 +40,7 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
     let grid = Grid::read::<Registry>(&request).map_err(failure)?;
     let found = grid.cells.iter().map(|cell| lint::before(&cell.plan, &grid.scenario_text));
     warnings::warn(&arguments.scenario, &lint::once(found))?;
-    prepare_for(Holds::Sweep, &arguments.out)?;
+    let _claim = prepare_for(Holds::Sweep, &arguments.out)?;
     let store = Store::open(&arguments.out, &grid).map_err(failure)?;
 
     let all = grid.cells.len() * grid.replications as usize;
@@ -61,16 +61,19 @@ pub(crate) fn sweep(arguments: &Sweep) -> Result<(), Failure> {
     let outcome = begun.finish::<Registry>(jobs, &|share| progress.set(share)).map_err(failure)?;
     progress.finish();
 
-    print(&sweep::table::render(&outcome))?;
     let summary = SweepSummary::new(&outcome);
+    print(&if arguments.csv { summary.to_csv() } else { sweep::table::render(&outcome, width()) })?;
     let written =
         sweep::write_all(&arguments.out, &outcome, &summary).context("the results could not be written")?;
-    Ok(print(&format!(
-        "\nReport   {}\nSweep    {}\nValues   {}\n",
-        written.report.display(),
-        written.summary.display(),
-        written.values.display()
-    ))?)
+    Ok(print_written(
+        arguments.csv,
+        &format!(
+            "\nReport   {}\nSweep    {}\nValues   {}\n",
+            written.report.display(),
+            written.summary.display(),
+            written.values.display()
+        ),
+    )?)
 }
 
 /// The command that repeats a sweep.

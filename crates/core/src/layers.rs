@@ -32,8 +32,13 @@ pub enum LayerError {
         /// How many were asked for.
         count: usize,
     },
-    /// A layer's rate is not positive and finite, or negligible against the layers below.
+    /// A layer's rate is not positive, or negligible against the layers below.
     Rate {
+        /// The layer.
+        layer: Layer,
+    },
+    /// A layer's cumulative rate is above all numbers.
+    Overflow {
         /// The layer.
         layer: Layer,
     },
@@ -61,6 +66,14 @@ impl fmt::Display for LayerError {
                 write!(f, "{count} layers are more than the {MAX_LAYERS} allowed")
             }
             LayerError::Rate { layer } => write!(f, "the rate of layer {} must be positive", layer.0),
+            LayerError::Overflow { layer } => {
+                write!(
+                    f,
+                    "the rate with layer {} exceeds the largest number, {:.1e} bit/s",
+                    layer.0,
+                    f64::MAX
+                )
+            }
             LayerError::NotIncreasing { layer } => {
                 write!(f, "the cumulative rate of layer {} must be above that of the layer below", layer.0)
             }
@@ -108,9 +121,12 @@ impl LayerTable {
         if self.own.len() == MAX_LAYERS {
             return Err(LayerError::TooMany { count: MAX_LAYERS + 1 });
         }
-        // A rate that vanishes in the sum would give two equal cumulative rates; a rate at the end of the
-        // number range comes from an infinite input.
-        if own.is_zero() || cumulative <= self.top_rate() || cumulative.as_bps() >= f64::MAX {
+        // A rate at the end of the number range comes from an infinite one.
+        if cumulative.as_bps() >= f64::MAX {
+            return Err(LayerError::Overflow { layer: self.next_layer() });
+        }
+        // A rate that vanishes in the sum would give two equal cumulative rates.
+        if own.is_zero() || cumulative <= self.top_rate() {
             return Err(LayerError::Rate { layer: self.next_layer() });
         }
         self.own.push(own);
@@ -186,7 +202,12 @@ mod tests {
     fn what_is_not_a_structure_is_refused_by_name() {
         assert_eq!(LayerTable::from_rates([]), Err(LayerError::Empty));
         assert_eq!(LayerTable::from_rates(bps(&[1.0, 0.0])), Err(LayerError::Rate { layer: Layer(1) }));
-        assert_eq!(LayerTable::from_rates(bps(&[f64::INFINITY])), Err(LayerError::Rate { layer: Layer(0) }));
+        assert_eq!(
+            LayerTable::from_rates(bps(&[f64::INFINITY])),
+            Err(LayerError::Overflow { layer: Layer(0) })
+        );
+        let doubled = LayerTable::doubling(Rate::from_bps(128e3), 1024);
+        assert_eq!(doubled, Err(LayerError::Overflow { layer: Layer(1008) }), "128e3 * 2^1008 > 1.8e308");
         assert_eq!(LayerTable::from_rates(bps(&[1e30, 1.0])), Err(LayerError::Rate { layer: Layer(1) }));
         assert_eq!(
             LayerTable::from_cumulative(bps(&[2.0, 2.0])),

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let replications = made_up::replications(&experiment, 15);
         let summary =
             Summary::new(&experiment, &replications, RunCost { wall_s: 4.0, peak_rss_bytes: None })?;
-        println!("{}", table::render(&experiment, &summary));
+        println!("{}", table::render(&experiment, &summary, table::WIDTH));
         write_all(&dir.join(name), &experiment, &replications, &summary)?;
     }
     Ok(())

@@ -12,7 +12,6 @@ mod differences;
 mod effects;
 mod error;
 mod interval;
-pub(crate) mod layout;
 mod paired;
 mod ran;
 mod receivers;
@@ -34,8 +33,8 @@ pub use paired::{FEWEST, Shown, shown};
 pub use ran::{Ran, Results, run, run_all};
 pub use receivers::ReceiverRow;
 pub use row::{Difference, Row};
+pub(crate) use rows::row_alone;
 pub use rows::{Baseline, Comparison};
-pub(crate) use rows::{bottlenecks, row_alone};
 pub use verdict::Verdict;
 
 use crate::results::files::write_whole;

@@ -5,8 +5,11 @@
 
 mod changes;
 mod facts;
+mod late;
 mod layers;
 mod list;
+mod loops;
+mod marks;
 mod queues;
 mod relays;
 mod render;
@@ -43,9 +46,12 @@ pub fn before(scenario: &Scenario, text: &str) -> Vec<Finding> {
     doubts.extend(sizes::check(&facts));
     doubts.extend(tcp::check(&facts));
     doubts.extend(queues::check(&facts));
+    doubts.extend(marks::check(&facts));
+    doubts.extend(late::check(&facts));
     doubts.extend(changes::check(scenario));
     doubts.extend(relays::check(scenario));
     doubts.extend(unused::check(&facts));
+    doubts.extend(loops::check(scenario));
     doubts.extend(replications(scenario));
     placed(doubts, text)
 }
@@ -68,6 +74,15 @@ pub fn after(
     placed(queues::measured(scenario, links, replications), text)
 }
 
+/// Those of all findings of a run that its measurements gave.
+#[must_use]
+pub fn measured(findings: &[Finding]) -> Vec<Finding> {
+    let is_after = |lint: &Lint| lint.when == list::AFTER;
+    let after =
+        findings.iter().filter(|found| ALL.iter().any(|lint| lint.name == found.lint && is_after(lint)));
+    after.cloned().collect()
+}
+
 /// The findings of several scenarios, such as those of the cells of a sweep: each lint about each subject once, as
 /// it was found first.
 #[must_use]
@@ -79,7 +94,7 @@ pub fn once(all: impl IntoIterator<Item = Vec<Finding>>) -> Vec<Finding> {
     kept
 }
 
-/// The intervals of few replications are wide and themselves uncertain. A single one has no interval to mislead.
+/// The intervals of few replications are wide and unreliable. A single one has no interval to mislead.
 fn replications(scenario: &Scenario) -> Option<Doubt> {
     /// With fewer, the 97.5 % quantile of Student's t is above 2.8, against 1.96 in the limit.
     const ENOUGH: u32 = 5;
@@ -88,7 +103,7 @@ fn replications(scenario: &Scenario) -> Option<Doubt> {
         lint: list::FEW_REPLICATIONS,
         subject: "scenario".to_owned(),
         paths: vec!["replications".to_owned()],
-        message: format!("intervals of {count} replications are wide and themselves uncertain"),
+        message: format!("with {count} replications, confidence intervals are wide and unreliable"),
         remedy: format!("at least {ENOUGH}, with `replications` or `--replications`"),
     })
 }

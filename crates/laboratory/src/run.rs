@@ -5,6 +5,7 @@
 
 mod applications;
 mod build;
+mod completions;
 mod draws;
 mod growth;
 mod levels;
@@ -181,8 +182,8 @@ fn replicate_here<F: Family>(
     let mut replication = measure::measure(scenario, &mut world, &mut observer, step)?;
     observer.finish()?;
     why::add_receivers(scenario, &world, &build::flow_infos(scenario), &mut replication);
+    replication.paths = why::paths(&world);
     if number == 1 {
-        replication.paths = why::paths(&world);
         why::add_changes(&world, &mut replication);
     }
     replication.number = number;

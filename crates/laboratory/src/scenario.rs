@@ -25,6 +25,7 @@ mod plan;
 mod probe;
 mod problems;
 pub mod protocols;
+mod quantity;
 mod read;
 pub mod reference;
 mod relays;
@@ -56,6 +57,7 @@ pub use plan::{
 };
 pub use probe::{ProbePlan, Quantity, Subject, SubjectKind};
 pub use protocols::{Catalogue, ProtocolPlan};
+pub(crate) use read::read_outline;
 pub use read::suite::{SuiteFiles, read_suite};
 pub use read::{expand, read};
 pub use relays::{Relay, RelayTree};

@@ -134,7 +134,7 @@ impl Ran {
 
     /// The command's table.
     fn text(&self) -> String {
-        table::render(&self.outcome.experiment, &self.summary)
+        table::render(&self.outcome.experiment, &self.summary, table::WIDTH)
     }
 
     /// What makes the results doubtful, in the command's words; empty if nothing does.

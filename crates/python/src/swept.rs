@@ -253,7 +253,7 @@ impl Swept {
 
     /// The command's table.
     fn text(&self) -> PyResult<String> {
-        Ok(sweep::table::render(&self.if_complete()?))
+        Ok(sweep::table::render(&self.if_complete()?, layercast_laboratory::results::table::WIDTH))
     }
 
     /// A row for each cell, replication, window and flow.

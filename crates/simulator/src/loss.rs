@@ -15,7 +15,7 @@ pub enum LossModel {
     BernoulliPerByte(f64),
     /// Losses in bursts.
     GilbertElliott(GilbertElliott),
-    /// Losses in periods of a length that is drawn, as ns-2 has them.
+    /// Losses in periods of a length that is drawn.
     TwoState(TwoStateLoss),
     /// Losses at regular distances, as ns-2 has them.
     Periodic(PeriodicLoss),
@@ -89,8 +89,7 @@ impl GilbertElliott {
 }
 
 /// Periods without losses and periods in which all is lost follow each other: the two-state error
-/// model of ns-2. It begins with a good one. A packet that reaches the end of a period, or goes
-/// beyond it, is in the next one too, and is lost if any of its periods is bad.
+/// model of ns-2. It begins with a good one. A packet is in the period in which it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TwoStateLoss {
     /// What lengths are counted in. ns-2 knows time too, by which it means that of transmission: at a
@@ -102,6 +101,9 @@ pub struct TwoStateLoss {
     pub good: u32,
     /// The mean length of a bad period; 0 counts as 1.
     pub bad: u32,
+    /// Lose as ns-2 does: a packet that reaches the end of a period, or goes beyond it, is in the next one too, and is
+    /// lost if any of its periods is bad. So each bad period takes a packet of the good one.
+    pub ns2_compat: bool,
 }
 
 choices! {
@@ -222,7 +224,7 @@ impl LossProcess {
                 while self.left <= 0.0 {
                     self.is_bad = !self.is_bad;
                     self.left += periods.length(self.is_bad, &mut self.stream);
-                    is_hit |= self.is_bad;
+                    is_hit |= self.is_bad && periods.ns2_compat;
                 }
                 is_hit
             }

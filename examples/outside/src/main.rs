@@ -76,7 +76,7 @@ fn execute(command: Command) -> Result<(), Box<dyn Error>> {
             let outcome = run::run::<Protocols>(&plan, &request, &|_| {})?;
             let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };
             let summary = Summary::new(&outcome.experiment, &outcome.replications, cost)?;
-            print!("{}", results::table::render(&outcome.experiment, &summary));
+            print!("{}", results::table::render(&outcome.experiment, &summary, results::table::WIDTH));
             if let Some(directory) = &file.out {
                 results::write_all(directory, &outcome.experiment, &outcome.replications, &summary)?;
                 println!("\nReport   {}", directory.join("report.html").display());

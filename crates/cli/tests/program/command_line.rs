@@ -324,7 +324,7 @@ fn out_leaves_three_files_and_names_them() {
 
     let summary = fs::read_to_string(directory.join("summary.json")).expect("the summary is there");
     let summary: serde_json::Value = serde_json::from_str(&summary).expect("the summary is JSON");
-    assert_eq!(summary["schema"], 1);
+    assert_eq!(summary["schema"], 2);
     assert_eq!(summary["flows"][0]["name"], "fixed@R");
     let report = fs::read_to_string(directory.join("report.html")).expect("the report is there");
     assert!(report.contains("layercast run fixed.toml"), "the report says how to repeat the run");

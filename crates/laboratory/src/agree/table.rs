@@ -1,9 +1,8 @@
 //! The table of an agreement, as `layercast agree` prints it.
 
 use super::rows::{Agreement, Row};
-use crate::compare::layout::paragraph;
 use crate::compare::signed;
-use crate::results::table::lay_out;
+use crate::results::layout::{paragraph, table};
 use crate::results::text::{NONE, window};
 
 /// The width of what is not the table.
@@ -37,7 +36,7 @@ pub(super) fn cells(rows: &[Row]) -> Vec<[String; 6]> {
 #[must_use]
 pub fn render(agreement: &Agreement) -> String {
     let heading = HEADING.map(str::to_owned).to_vec();
-    let rows = cells(&agreement.rows).into_iter().map(|row| row.to_vec()).collect();
+    let rows: Vec<Vec<String>> = cells(&agreement.rows).into_iter().map(|row| row.to_vec()).collect();
     let mut text = format!(
         "{} · {} simulated, {} emulated · seed {} · measured over {}\n\n",
         agreement.scenario,
@@ -46,7 +45,7 @@ pub fn render(agreement: &Agreement) -> String {
         agreement.seed,
         window(agreement.window_s),
     );
-    text.push_str(&lay_out(heading, rows));
+    text.push_str(&table(&heading, &rows, usize::MAX));
     text.push('\n');
     text.push_str(&paragraph(&agreement.text, WIDTH, 0));
     if !agreement.lateness.is_empty() {

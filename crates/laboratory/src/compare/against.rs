@@ -10,15 +10,16 @@ use super::error::CompareError;
 use super::report::{BARS, Bar, Bars, RULES, facts, palette};
 use super::row::Row;
 use super::rows::Comparison;
-use super::{interval, layout, table};
+use super::{interval, table};
 use crate::results::files::write_whole;
 use crate::results::json;
+use crate::results::layout;
 use crate::results::report::document;
 use crate::results::table::one_line;
 use crate::results::text::NONE;
 use crate::results::{ResultsError, Statistic};
 use crate::scenario::protocols::{FLOW_PROTOCOLS, UDP};
-use crate::scenario::{self, Catalogue};
+use crate::scenario::{self, Catalogue, nearest};
 
 /// The version of `against.json`.
 pub const SCHEMA: u32 = 1;
@@ -35,13 +36,14 @@ pub fn requests(
     let known: Vec<&str> = FLOW_PROTOCOLS.iter().copied().filter(|&name| name != UDP).collect();
     for (index, version) in versions.iter().enumerate() {
         if !known.contains(&version.as_str()) {
-            return Err(CompareError::Tcp { name: version.clone(), known: known.join(", ") });
+            let meant = nearest(version, known.iter().copied());
+            return Err(CompareError::Tcp { name: version.clone(), known: known.join(", "), meant });
         }
         if versions[..index].contains(version) {
             return Err(CompareError::Twice { name: version.clone() });
         }
     }
-    let base = scenario::read(&request.id, &request.text, &request.overrides, catalogue)?;
+    let base = scenario::read_outline(&request.id, &request.text, &request.overrides, catalogue)?;
     let flows: Vec<&str> =
         base.flows.iter().filter(|flow| flow.protocol() != UDP).map(|flow| flow.name.as_str()).collect();
     if flows.is_empty() {
@@ -133,7 +135,7 @@ const TABLES: [TableSpec; 4] = [
 #[must_use]
 pub fn render(against: &Against, width: usize) -> String {
     let Some(first) = against.first() else { return String::new() };
-    let width = width.clamp(table::NARROWEST, usize::from(crate::results::table::WIDTH));
+    let width = width.max(layout::NARROWEST);
     let mut text = table::heading(first, width);
     for version in &against.versions {
         let verdict = format!("- {}: {}", one_line(&version.tcp), one_line(&version.comparison.verdict.text));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::error::{CompareError, Refused};
 use crate::run::{self, Stop};
-use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors};
+use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors, nearest};
 
 /// What the column without the compared sessions is called.
 pub const BASELINE: &str = "without multicast";
@@ -76,7 +76,7 @@ pub struct Contender {
 /// All mistakes in the scenario, the protocols or the flags, and all reasons for which protocols cannot carry it.
 pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared, CompareError> {
     let common = common(request);
-    let base = scenario::read(&request.id, &request.text, &common, catalogue)?;
+    let base = scenario::read_outline(&request.id, &request.text, &common, catalogue)?;
     let mut wrong = Vec::new();
     let sessions = sessions(request, &base, &mut wrong);
     let protocols = protocols(request, catalogue, &mut wrong);
@@ -100,8 +100,9 @@ pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared,
     if let Some(name) = request.reference.as_ref().filter(|name| !protocols.contains(&name.as_str())) {
         wrong.push(CompareError::Reference { name: name.clone(), known: protocols.join(", ") });
     }
-    let is_fatal = !refused.is_empty() && (!request.skip_refused || contenders.is_empty());
-    if is_fatal {
+    let is_fatal =
+        contenders.is_empty() || !request.skip_refused && !refused.iter().all(CompareError::is_of_marks);
+    if is_fatal && !refused.is_empty() {
         wrong.push(CompareError::Refused { refused, of: protocols.len() });
         refused = Vec::new();
     }
@@ -137,7 +138,8 @@ fn sessions(request: &CompareRequest, base: &Scenario, wrong: &mut Vec<CompareEr
         wrong.push(CompareError::NoSession);
     }
     for name in request.sessions.iter().filter(|name| !all.contains(name)) {
-        wrong.push(CompareError::Session { name: name.clone(), known: all.join(", ") });
+        let meant = nearest(name, all.iter().map(String::as_str));
+        wrong.push(CompareError::Session { name: name.clone(), known: all.join(", "), meant });
     }
     if request.sessions.is_empty() { all } else { request.sessions.clone() }
 }
@@ -152,7 +154,7 @@ fn protocols<'a>(
     let mut found: Vec<&str> = Vec::new();
     for name in request.protocols.iter().map(String::as_str) {
         if !known.contains(&name) {
-            wrong.push(CompareError::Protocol { name: name.to_owned(), known: known.join(", ") });
+            wrong.push(CompareError::unknown_protocol(name, &known));
         } else if found.contains(&name) {
             wrong.push(CompareError::Twice { name: name.to_owned() });
         } else {
@@ -232,22 +234,22 @@ impl Reader<'_> {
     }
 
     /// The overrides that select this protocol. Options in the file belong to its own protocol; other
-    /// protocols start with their defaults. Each comes with the `--with` that it stands for, if it does.
+    /// protocols start with their defaults. What is set for one protocol alone holds before what is set for all.
+    /// Each comes with the `--with` that it stands for, if it does.
     fn overrides(&self, protocol: &str) -> Vec<(String, Option<String>)> {
         let mut all = Vec::new();
-        let compared = self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
-        for session in compared {
-            let name = &session.name;
-            if session.protocol.name() != protocol {
-                all.push((format!("session.{name}.protocol={protocol}"), None));
-                all.push((format!("session.{name}.options={{}}"), None));
-            }
+        let compared = || self.base.sessions.iter().filter(|session| self.sessions.contains(&session.name));
+        for session in compared().filter(|session| session.protocol.name() != protocol) {
+            all.push((format!("session.{}.protocol={protocol}", session.name), None));
+            all.push((format!("session.{}.options={{}}", session.name), None));
+        }
+        all.extend(self.common.iter().map(|set| (set.clone(), None)));
+        for name in compared().map(|session| &session.name) {
             let own = self.with.iter().filter(|(owner, _)| *owner == protocol);
             all.extend(own.map(|(owner, set)| {
                 (format!("session.{name}.{}{set}", table_of(set)), Some(format!("{owner}.{set}")))
             }));
         }
-        all.extend(self.common.iter().map(|set| (set.clone(), None)));
         all
     }
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::results::ResultsError;
 use crate::run::RunError;
-use crate::scenario::ScenarioErrors;
+use crate::scenario::{ScenarioErrors, nearest};
 
 /// Why a comparison could not be made.
 #[derive(Debug, Error)]
@@ -38,12 +38,14 @@ pub enum CompareError {
         errors: ScenarioErrors,
     },
     /// There is no such protocol.
-    #[error("error: there is no protocol `{name}`\n  = allowed: {known}")]
+    #[error("error: there is no protocol `{name}`\n  = allowed: {known}{}", hint(.meant.as_deref()))]
     Protocol {
         /// The requested name.
         name: String,
         /// The known names.
         known: String,
+        /// The one most like it.
+        meant: Option<String>,
     },
     /// A protocol is listed twice.
     #[error("error: `{name}` is asked for twice\n  = allowed: each protocol once")]
@@ -52,23 +54,27 @@ pub enum CompareError {
         name: String,
     },
     /// There is no such session.
-    #[error("error: there is no session `{name}`\n  = allowed: {known}")]
+    #[error("error: there is no session `{name}`\n  = allowed: {known}{}", hint(.meant.as_deref()))]
     Session {
         /// The requested name.
         name: String,
         /// The known names.
         known: String,
+        /// The one most like it.
+        meant: Option<String>,
     },
     /// The scenario has no session that a protocol could run.
     #[error("error: the scenario has no session\n  = allowed: a scenario with at least one session")]
     NoSession,
     /// There is no such version of TCP.
-    #[error("error: there is no version of TCP `{name}`\n  = allowed: {known}")]
+    #[error("error: there is no version of TCP `{name}`\n  = allowed: {known}{}", hint(.meant.as_deref()))]
     Tcp {
         /// The requested name.
         name: String,
         /// The known names.
         known: String,
+        /// The one most like it.
+        meant: Option<String>,
     },
     /// The scenario has no TCP that another version could replace.
     #[error(
@@ -105,6 +111,13 @@ pub enum CompareError {
 }
 
 impl CompareError {
+    /// There is no protocol of this name.
+    #[must_use]
+    pub fn unknown_protocol(name: &str, known: &[&str]) -> CompareError {
+        let meant = nearest(name, known.iter().copied());
+        CompareError::Protocol { name: name.to_owned(), known: known.join(", "), meant }
+    }
+
     /// Whether the user's input is to blame.
     #[must_use]
     pub fn is_input(&self) -> bool {
@@ -113,6 +126,14 @@ impl CompareError {
 }
 
 impl CompareError {
+    /// Whether a protocol is refused only since it does not react to the marks of an ECN-capable session. No option
+    /// changes that, so the others are compared. Sessions have been read without a protocol, so their key `ecn` has no
+    /// other mistake.
+    pub(super) fn is_of_marks(&self) -> bool {
+        let CompareError::Contender { errors, .. } = self else { return false };
+        errors.0.iter().all(|error| error.path.ends_with(".ecn"))
+    }
+
     /// The protocols that cannot carry the scenario, if nothing else is wrong.
     pub(crate) fn refusals(&self) -> Option<Vec<Refused>> {
         let CompareError::Refused { refused, .. } = self else { return None };
@@ -122,6 +143,11 @@ impl CompareError {
         });
         Some(each.collect())
     }
+}
+
+/// What was meant, on a line of its own.
+fn hint(meant: Option<&str>) -> String {
+    meant.map_or_else(String::new, |name| format!("\n  = help: did you mean `{name}`?"))
 }
 
 /// Each on its own, with an empty line after it.

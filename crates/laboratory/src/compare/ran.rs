@@ -4,6 +4,7 @@ use layercast_core::family::Family;
 
 use super::contenders::{Contender, Prepared};
 use super::error::{CompareError, Refused};
+use crate::results::csv::Csv;
 use crate::results::{RunCost, Summary};
 use crate::run::{self, Outcome, RunError, RunRequest};
 
@@ -27,6 +28,18 @@ pub struct Results {
     pub baseline: Option<Ran>,
     /// The protocols that cannot be compared.
     pub refused: Vec<Refused>,
+}
+
+impl Results {
+    /// Every statistic of every run as comma-separated values: the protocol comes first.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut csv = Csv::new(["protocol"]);
+        for ran in self.ran.iter().chain(&self.baseline) {
+            csv.add(&[&ran.contender.protocol], &ran.summary);
+        }
+        csv.finish()
+    }
 }
 
 /// Runs a contender. `progress` is called with the fraction done, from 0 to 1, on any thread.

@@ -4,9 +4,13 @@ use serde::Serialize;
 
 use super::completion::{self, Completion};
 use super::paired::Samples;
+use crate::results::share;
 use crate::results::statistics::mean;
 use crate::results::summary::FlowSummary;
-use crate::results::{Role, Statistic, Summary};
+use crate::results::{Experiment, Replication, Statistic, Summary};
+
+/// What was run, and the replications in their order.
+pub(crate) type Runs<'a> = (&'a Experiment, &'a [Replication]);
 
 /// The results of one receiver.
 #[derive(Debug, Clone, Serialize)]
@@ -40,14 +44,14 @@ pub(super) fn flows<'a>(summary: &'a Summary, sessions: &[String]) -> Vec<&'a Fl
 }
 
 /// A row for each receiver, in the order of the scenario.
-pub(super) fn rows(flows: &[&FlowSummary], summary: &Summary) -> Vec<ReceiverRow> {
+pub(super) fn rows(flows: &[&FlowSummary], summary: &Summary, runs: Runs<'_>) -> Vec<ReceiverRow> {
     let labels = labels(flows);
     let row = |(flow, label): (&&FlowSummary, String)| ReceiverRow {
         name: flow.name.clone(),
         label,
         node: flow.node.clone(),
         throughput_kbps: flow.measures.throughput_kbps.clone(),
-        share_of_tcp: share_of_tcp(flow, summary),
+        share_of_tcp: share_of_tcp(flow, summary, runs),
         mean_level: flow.measures.mean_level.clone(),
         level_changes_per_min: flow
             .measures
@@ -113,19 +117,14 @@ pub(super) fn over_receivers<'a>(
     }))
 }
 
-/// A receiver's throughput over the mean of the TCP in its first group, or else at its node.
-fn share_of_tcp(receiver: &FlowSummary, summary: &Summary) -> Statistic {
-    let group = summary.groups.iter().find(|group| group.flows.contains(&receiver.name));
-    let competing = |flow: &&FlowSummary| {
-        flow.role == Role::Sink
-            && flow.protocol.starts_with("tcp-")
-            && group.map_or(flow.node == receiver.node, |group| group.flows.contains(&flow.name))
-    };
-    let tcp: Vec<&Statistic> =
-        summary.flows.iter().filter(competing).map(|flow| &flow.measures.throughput_kbps).collect();
-    let tcp = over_receivers(tcp.into_iter(), summary.replications);
-    let samples = receiver.measures.throughput_kbps.samples.iter().zip(&tcp.samples);
-    Statistic::new(samples.map(|(own, tcp)| Some((*own)? / tcp.filter(|tcp| *tcp > 0.0)?)))
+/// A receiver's share of TCP in each replication.
+fn share_of_tcp(
+    receiver: &FlowSummary,
+    summary: &Summary,
+    (experiment, replications): Runs<'_>,
+) -> Statistic {
+    let place = summary.flows.iter().position(|flow| flow.name == receiver.name);
+    Statistic::new(replications.iter().map(|run| share::share_of_tcp(experiment, run, 0, place?)))
 }
 
 /// The throughputs of the same receivers with two protocols.

@@ -265,7 +265,7 @@ fn gains() -> Markup {
     html! {
         p.note {
             "Means over the receivers of each replication. Near fair: the share of TCP, or its inverse where that is less, so "
-            "that half and twice an equal share count the same. Used: how busy the bottlenecks were."
+            "that half and twice an equal share count the same. Used: how busy the links were that limited the receivers, or else the fullest of their paths."
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Row {
     pub jain_index: Statistic,
     /// The share of packets lost on the path to a receiver.
     pub loss_rate: Statistic,
+    /// The part of it that queues lost, as the mean over receivers: without the packets that links lose whatever their load.
+    pub queue_loss: Option<f64>,
     /// Own packets lost in a loss event that a receiver caused.
     pub own_lost_per_event: Statistic,
     /// Others' packets lost in such an event.
@@ -44,7 +46,7 @@ pub struct Row {
     pub channel_leaves_per_s: Statistic,
     /// When the level came to stay within one of its final median, in seconds.
     pub settled_after_s: Statistic,
-    /// Utilisation of the bottlenecks, of each the busier direction.
+    /// Utilisation of the links that limit the receivers, or else are the fullest of their paths.
     pub utilisation: Statistic,
     /// Processor time for a simulated second in milliseconds; differs from run to run.
     pub cpu_ms_per_s: Option<f64>,

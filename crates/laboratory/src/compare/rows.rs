@@ -1,5 +1,7 @@
 //! The comparison: the results of each protocol, side by side.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 use super::SCHEMA;
@@ -8,14 +10,14 @@ use super::differences;
 use super::effects;
 use super::error::Refused;
 use super::ran::{Ran, Results};
-use super::receivers::{self, Shows, over_receivers};
+use super::receivers::{self, Runs, Shows, over_receivers};
 use super::row::Row;
 use super::verdict::{self, Verdict};
 use crate::results::json;
 use crate::results::statistics::mean;
 use crate::results::summary::{FlowStatistics, FlowSummary};
 use crate::results::{Statistic, Summary};
-use crate::scenario::Scenario;
+use crate::scenario::{LossPlace, Scenario};
 
 /// A comparison.
 #[derive(Debug, Clone, Serialize)]
@@ -34,7 +36,8 @@ pub struct Comparison {
     pub seed: u64,
     /// The measurement window in seconds.
     pub window_s: [f64; 2],
-    /// The links whose utilisation is reported: those with a queue that can be full.
+    /// The links whose utilisation is reported for one of the protocols: those that limit its receivers, or else are
+    /// the fullest of their paths.
     pub bottlenecks: Vec<String>,
     /// Which protocol is best, and what shows it.
     pub verdict: Verdict,
@@ -60,16 +63,23 @@ impl Comparison {
     #[must_use]
     pub fn new(results: &Results, command: &str, reference: Option<&str>) -> Option<Comparison> {
         let first = results.ran.first()?;
-        let bottlenecks = bottlenecks(&first.contender.plan);
         let mut protocols: Vec<Row> =
-            results.ran.iter().map(|ran| row(ran, results.baseline.as_ref(), &bottlenecks)).collect();
+            results.ran.iter().map(|ran| row(ran, results.baseline.as_ref())).collect();
         let verdict = verdict::of(&protocols, first.summary.replications);
-        let reference = reference.unwrap_or(verdict.best.first().map_or("", String::as_str)).to_owned();
+        let reference =
+            reference.unwrap_or(verdict.best.first().unwrap_or(&protocols.first()?.protocol)).to_owned();
         if let Some(base) = protocols.iter().find(|row| row.protocol == reference).cloned() {
             for row in protocols.iter_mut().filter(|row| row.protocol != reference) {
                 row.differences = differences::of(row, &base);
             }
         }
+        let limiting: BTreeSet<usize> = results
+            .ran
+            .iter()
+            .flat_map(|ran| {
+                bottlenecks(&receivers::flows(&ran.summary, &ran.contender.sessions), &ran.summary)
+            })
+            .collect();
         Some(Comparison {
             schema: SCHEMA,
             scenario: first.contender.scenario.clone(),
@@ -78,9 +88,9 @@ impl Comparison {
             replications: first.summary.replications,
             seed: first.summary.seed,
             window_s: first.summary.window_s,
-            bottlenecks: bottlenecks
+            bottlenecks: limiting
                 .iter()
-                .map(|&link| first.contender.plan.links[link].name.clone())
+                .filter_map(|&link| Some(first.summary.links.get(link)?.name.clone()))
                 .collect(),
             verdict,
             reference,
@@ -117,16 +127,17 @@ impl Comparison {
     }
 }
 
-/// The links with a queue that can be full, by their numbers.
-pub(crate) fn bottlenecks(plan: &Scenario) -> Vec<usize> {
-    let links = plan.links.iter().enumerate();
-    let limited =
-        links.filter(|(_, link)| link.forward.queue.is_limited() || link.backward.queue.is_limited());
-    limited.map(|(index, _)| index).collect()
+/// The links that limit receivers, or else are the fullest of their paths: each once, by their places in the summary.
+fn bottlenecks(receivers: &[&FlowSummary], summary: &Summary) -> BTreeSet<usize> {
+    let named: BTreeSet<&str> =
+        receivers.iter().filter_map(|flow| flow.why.as_ref()?.most_loaded_link()).collect();
+    let links = summary.links.iter().enumerate();
+    links.filter(|(_, link)| named.contains(link.name.as_str())).map(|(index, _)| index).collect()
 }
 
-fn row(ran: &Ran, baseline: Option<&Ran>, bottlenecks: &[usize]) -> Row {
-    let mut row = row_alone(&ran.contender, &ran.summary, bottlenecks);
+fn row(ran: &Ran, baseline: Option<&Ran>) -> Row {
+    let mut row =
+        row_alone(&ran.contender, &ran.summary, (&ran.outcome.experiment, &ran.outcome.replications));
     row.effects = baseline.map_or_else(Vec::new, |baseline| effects::effects(ran, baseline));
     row.harm_percent = effects::harm(&row.effects, ran.summary.replications);
     row.verdict = verdict::sentence(&row);
@@ -134,9 +145,9 @@ fn row(ran: &Ran, baseline: Option<&Ran>, bottlenecks: &[usize]) -> Row {
 }
 
 /// The results of a contender, without its effects on other traffic, which need a run without it.
-pub(crate) fn row_alone(contender: &Contender, summary: &Summary, bottlenecks: &[usize]) -> Row {
+pub(crate) fn row_alone(contender: &Contender, summary: &Summary, runs: Runs<'_>) -> Row {
     let flows = receivers::flows(summary, &contender.sessions);
-    let rows = receivers::rows(&flows, summary);
+    let rows = receivers::rows(&flows, summary, runs);
     let over = |of: &dyn Fn(&FlowStatistics) -> Option<&Statistic>| {
         over_receivers(flows.iter().filter_map(|flow| of(&flow.measures)), summary.replications)
     };
@@ -157,13 +168,14 @@ pub(crate) fn row_alone(contender: &Contender, summary: &Summary, bottlenecks: &
         completion: receivers::completion(&rows, summary.replications),
         jain_index: over_receivers(groups.map(|group| &group.jain_index), summary.replications),
         loss_rate: over(&|measures| Some(&measures.loss_rate)),
+        queue_loss: queue_loss(&flows, summary, &contender.plan),
         own_lost_per_event: moved(|movement| &movement.own_lost_per_event),
         others_lost_per_event: moved(|movement| &movement.others_lost_per_event),
         level_changes_per_min: moved(|movement| &movement.level_changes_per_min),
         channel_joins_per_s: moved(|movement| &movement.channel_joins_per_s),
         channel_leaves_per_s: moved(|movement| &movement.channel_leaves_per_s),
         settled_after_s: over(&|measures| measures.settled_after_s.as_ref()),
-        utilisation: utilisation(summary, bottlenecks),
+        utilisation: utilisation(&flows, summary),
         cpu_ms_per_s: summary.engine.as_ref().map(|engine| engine.cpu_s * 1e3 / simulated_s),
         differences: Vec::new(),
         verdict: String::new(),
@@ -171,17 +183,35 @@ pub(crate) fn row_alone(contender: &Contender, summary: &Summary, bottlenecks: &
     }
 }
 
-/// The mean over bottlenecks of the busier direction.
-fn utilisation(summary: &Summary, bottlenecks: &[usize]) -> Statistic {
-    let of = |link: usize, number: usize| {
-        summary.links.get(link).and_then(|link| link.utilisation.samples.get(number).copied().flatten())
+/// The mean over these receivers of the share of their packets that queues lost.
+fn queue_loss(receivers: &[&FlowSummary], summary: &Summary, plan: &Scenario) -> Option<f64> {
+    let directions = plan.links.iter().flat_map(|link| [&link.forward, &link.backward]);
+    // What passes the error model of each link.
+    let passes: BTreeMap<&str, f64> = directions
+        .zip(&summary.links)
+        .filter_map(|(direction, link)| {
+            let (drops, losses) = (link.drops.mean?, link.losses.as_ref()?.mean?);
+            // What is lost at the far end has been transmitted.
+            let twice = if direction.loss_place == LossPlace::AfterLink { losses } else { 0.0 };
+            let offered = link.packets.as_ref()?.mean? + drops - twice;
+            (offered > 0.0).then(|| (link.name.as_str(), 1.0 - losses / offered))
+        })
+        .collect();
+    let of = |flow: &&FlowSummary| {
+        let path = flow.why.as_ref().map(|why| why.path.as_slice()).unwrap_or_default();
+        let passed: f64 = path.iter().filter_map(|link| passes.get(link.as_str())).product();
+        Some((1.0 - (1.0 - flow.measures.loss_rate.mean?) / passed).max(0.0))
     };
+    mean(&receivers.iter().filter_map(of).collect::<Vec<f64>>())
+}
+
+/// The mean over the bottlenecks of these receivers.
+fn utilisation(receivers: &[&FlowSummary], summary: &Summary) -> Statistic {
+    let limiting = bottlenecks(receivers, summary);
     Statistic::new((0..summary.replications).map(|number| {
-        let busier = |&link: &usize| match (of(2 * link, number), of(2 * link + 1, number)) {
-            (Some(forward), Some(backward)) => Some(forward.max(backward)),
-            (one, other) => one.or(other),
-        };
-        let each: Vec<f64> = bottlenecks.iter().filter_map(busier).collect();
+        let used =
+            |&link: &usize| summary.links.get(link)?.utilisation.samples.get(number).copied().flatten();
+        let each: Vec<f64> = limiting.iter().filter_map(used).collect();
         mean(&each)
     }))
 }

@@ -2,16 +2,15 @@
 
 use super::contenders::BASELINE;
 use super::interval::{self, clock};
-use super::layout::{paragraph, table};
 use super::receivers::{ReceiverRow, Shows};
 use super::row::Row;
 use super::rows::Comparison;
 use crate::results::Statistic;
+use crate::results::layout::{paragraph, table};
 use crate::results::table::one_line;
 use crate::results::text::{NONE, Style, counted, window};
 
-/// The narrowest terminal, and what is assumed of one that does not say.
-pub const NARROWEST: usize = 80;
+pub use crate::results::layout::NARROWEST;
 
 /// A column: its heading, its metric, where it is.
 pub(super) struct Column {
@@ -47,8 +46,7 @@ pub(super) const COSTS: [Column; 5] = [
 /// The verdict and the tables as text, in lines of at most so many characters, [`NARROWEST`] at least.
 #[must_use]
 pub fn render(comparison: &Comparison, width: usize) -> String {
-    // Tables are laid out in this width at most.
-    let width = width.clamp(NARROWEST, usize::from(crate::results::table::WIDTH));
+    let width = width.max(NARROWEST);
     let mut text = heading(comparison, width);
     text.push('\n');
     text.push_str(&verdict(comparison, width));
@@ -89,7 +87,7 @@ pub(super) fn intervals(comparison: &Comparison) -> &'static str {
         1 => "",
         2 => " · 2 replications give no interval: a to b are the two",
         _ => {
-            " · mean ± 95 % interval, or a to b: the least and the greatest replication where no interval holds"
+            " · mean ± 95 % interval; a to b is the least and the greatest replication, where an interval would mislead"
         }
     }
 }

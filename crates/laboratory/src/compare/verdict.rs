@@ -2,6 +2,7 @@
 //!
 //! Criteria are taken in turn. Under each, those remain that are not shown to be worse than the best mean: the 95 %
 //! interval of their paired difference holds zero, or they are equal. The first criterion after which one is left decides.
+//! Who loses more than [`MOST_LOSS`] in queues takes no part.
 
 use serde::Serialize;
 
@@ -18,13 +19,20 @@ use crate::results::text::{NONE, Style, counted, decimal};
 /// Which protocol is best.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The best, or all between which no difference is shown; the best mean first.
+    /// The best, or all between which no difference is shown; the best mean first. Empty if all lose too much.
     pub best: Vec<String>,
+    /// Those that lose more than 15 % of their packets in queues, and so cannot be best.
+    pub lossy: Vec<String>,
     /// The criteria that were looked at, in their order; the last one decided.
     pub criteria: Vec<&'static str>,
     /// The verdict in words.
     pub text: String,
 }
+
+/// The largest share of its packets that a protocol may lose in queues and still be best. Beyond it a TCP, by its
+/// throughput equation (Padhye et al. 1998), sends less than one packet a round trip: what keeps a queue there leaves
+/// no room in which others can share, and most of what it adds is dropped.
+pub(super) const MOST_LOSS: f64 = 0.15;
 
 /// A criterion.
 struct Criterion {
@@ -125,7 +133,8 @@ fn amount(statistic: &Statistic) -> String {
 
 /// The verdict over all rows.
 pub(super) fn of(rows: &[Row], replications: usize) -> Verdict {
-    let mut left: Vec<&Row> = rows.iter().collect();
+    let (lossy, mut left): (Vec<&Row>, Vec<&Row>) =
+        rows.iter().partition(|row| row.queue_loss.is_some_and(|loss| loss > MOST_LOSS));
     let mut looked_at = Vec::new();
     let mut grounds = Vec::new();
     for criterion in criteria(rows) {
@@ -152,8 +161,35 @@ pub(super) fn of(rows: &[Row], replications: usize) -> Verdict {
         left.retain(|row| worse.iter().all(|other| other.protocol != row.protocol));
     }
     let best: Vec<String> = left.iter().map(|row| row.protocol.clone()).collect();
-    let text = words(&left, &looked_at, &grounds, replications);
-    Verdict { best, criteria: looked_at.iter().map(|criterion| criterion.name).collect(), text }
+    let text = match words(&left, &looked_at, &grounds, replications) {
+        // The others are not left, but were compared.
+        _ if left.len() == 1 && !lossy.is_empty() && grounds.is_empty() => {
+            format!("Best: {}.", best.join(""))
+        }
+        text => text,
+    };
+    let text = format!("{text}{}", excluded(&lossy, best.is_empty()));
+    let lossy = lossy.iter().map(|row| row.protocol.clone()).collect();
+    Verdict { best, lossy, criteria: looked_at.iter().map(|criterion| criterion.name).collect(), text }
+}
+
+/// Who cannot be best, in words.
+fn excluded(lossy: &[&Row], is_all: bool) -> String {
+    let lost = |row: &&Row| {
+        let percent = Style::Percent.number(row.queue_loss.unwrap_or_default());
+        format!("{} loses {percent} of its packets in queues", row.protocol)
+    };
+    let lost: Vec<String> = lossy.iter().map(lost).collect();
+    let lost = list(&lost.iter().map(String::as_str).collect::<Vec<_>>());
+    let bound = format!("{} %", decimal(MOST_LOSS * 100.0, 0));
+    match (lossy, is_all) {
+        ([], _) => String::new(),
+        (_, true) => {
+            format!("None is best: {lost}, and more than {bound} is congestion that no TCP could share.")
+        }
+        ([_], false) => format!(" Left out: {lost}, more than the {bound} with which it could be best."),
+        (_, false) => format!(" Left out: {lost}, more than the {bound} with which they could be best."),
+    }
 }
 
 /// Why some were dropped.
@@ -183,12 +219,12 @@ impl Ground<'_> {
         let also =
             if others.is_empty() { String::new() } else { format!(" (behind them {})", list(&others)) };
         format!(
-            "{}: {} of {} against {} of {}{by}{also}",
+            "{}: {} {}, {} {}{by}{also}",
             criterion.phrase,
-            value(leader),
             leader.protocol,
-            value(next),
-            next.protocol
+            value(leader),
+            next.protocol,
+            value(next)
         )
     }
 }
@@ -349,6 +385,22 @@ mod tests {
             change_percent: of(change),
             worst: None,
         }
+    }
+
+    #[test]
+    fn the_bound_of_loss_is_where_a_tcp_has_less_than_a_packet_a_round_trip() {
+        let path = layercast_kit::equation::Path {
+            packet_bytes: 1500.0,
+            rtt_s: 0.1,
+            rto_s: 0.4,
+            packets_per_ack: 1.0,
+            window_packets: f64::INFINITY,
+        };
+        let packets = |loss| {
+            layercast_kit::equation::Formula::PftkSimplified.bytes_per_s(&path, loss) * path.rtt_s
+                / path.packet_bytes
+        };
+        assert!(packets(MOST_LOSS) < 1.0 && packets(MOST_LOSS - 0.01) > 1.0);
     }
 
     /// Changes of 3, 4 and 5 have an interval of 4 ± 2.5 (Student's t with two degrees of freedom).

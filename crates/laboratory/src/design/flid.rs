@@ -14,7 +14,7 @@ use super::Written;
 use super::plot::{self, Curve};
 use super::three_digits;
 use crate::results::ResultsError;
-use crate::results::table::lay_out;
+use crate::results::layout::table;
 use crate::results::text::decimal;
 
 /// The range of loss rates to which the increase probabilities are fitted, and its number of points
@@ -249,7 +249,7 @@ impl Design {
                 three_digits(row.joins_static),
             ]
         };
-        let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
         let sweeps = self.sweeps.map_or(String::new(), |sweeps| format!(", {sweeps} sweeps"));
         // The paper's objective is the default and is not named.
         let objective = self.objective.filter(|name| *name != self::name(Objective::default()));
@@ -258,14 +258,16 @@ impl Design {
             "FLID · slots of {} s · round-trip time {} s · packets of {} bytes · shares by {}{objective}{sweeps}\n\n",
             self.slot_s, self.rtt_s, self.packet_bytes, self.by
         );
-        text.push_str(&lay_out(
-            heading(&["level", "layer kbit/s", "cumulative kbit/s", "packets/slot", "may rise"]),
-            self.levels.iter().map(level).collect(),
+        text.push_str(&table(
+            &heading(&["level", "layer kbit/s", "cumulative kbit/s", "packets/slot", "may rise"]),
+            &self.levels.iter().map(level).collect::<Vec<_>>(),
+            usize::MAX,
         ));
         text.push('\n');
-        text.push_str(&lay_out(
-            heading(&["loss", "TCP kbit/s", "FLID kbit/s", "ratio", "joins/s: DL", "static base", "SL"]),
-            self.losses.iter().map(loss).collect(),
+        text.push_str(&table(
+            &heading(&["loss", "TCP kbit/s", "FLID kbit/s", "ratio", "joins/s: DL", "static base", "SL"]),
+            &self.losses.iter().map(loss).collect::<Vec<_>>(),
+            usize::MAX,
         ));
         let (low, high, points) = FITTED;
         let _ = writeln!(

@@ -10,7 +10,7 @@ use super::Written;
 use super::plot::{self, Curve};
 use super::three_digits;
 use crate::results::ResultsError;
-use crate::results::table::lay_out;
+use crate::results::layout::table;
 use crate::results::text::decimal;
 
 /// The numbers m of base packets in each tau_0 that are compared.
@@ -256,7 +256,7 @@ impl Design {
                 decimal(row.upper_share, 2),
             ]
         };
-        let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let heading = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
         let mut text = format!(
             "Wei and Zhang · {} layers · TCP with a round-trip time of {} s and c = {} · packets of {} bytes · {} \
              kbit/s expected\n\n",
@@ -266,9 +266,10 @@ impl Design {
             self.packet_bytes,
             three_digits(self.share_kbps)
         );
-        text.push_str(&lay_out(
-            heading(&["m", "tau_0 ms", "B_0 kbit/s", "K'", "levels", "layers", "climb s", "suits"]),
-            self.choices.iter().map(choice).collect(),
+        text.push_str(&table(
+            &heading(&["m", "tau_0 ms", "B_0 kbit/s", "K'", "levels", "layers", "climb s", "suits"]),
+            &self.choices.iter().map(choice).collect::<Vec<_>>(),
+            usize::MAX,
         ));
         text.push_str(&format!(
             "\nChosen: m = {}, tau_0 = {} ms, B_0 = {} kbit/s, {} layers\n\n",
@@ -277,9 +278,10 @@ impl Design {
             three_digits(self.chosen.base_kbps),
             self.chosen.layers
         ));
-        text.push_str(&lay_out(
-            heading(&["loss events", "TCP kbit/s", "mean kbit/s", "ratio", "levels", "on upper"]),
-            self.losses.iter().map(loss).collect(),
+        text.push_str(&table(
+            &heading(&["loss events", "TCP kbit/s", "mean kbit/s", "ratio", "levels", "on upper"]),
+            &self.losses.iter().map(loss).collect::<Vec<_>>(),
+            usize::MAX,
         ));
         text
     }

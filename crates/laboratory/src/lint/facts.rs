@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use layercast_core::units::{Rate, Size};
+use layercast_simulator::QueueConfig;
 use layercast_simulator::tcp::TcpOptions;
 
-use crate::scenario::{DemandPlan, FlowEnd, FlowPlan, LinkDirection, Paths, Scenario, SessionPlan, Traffic};
+use crate::scenario::{
+    DemandPlan, FlowEnd, FlowPlan, LinkDirection, Paths, QueuePlan, Scenario, SessionPlan, Traffic,
+};
 
 /// Loads in bit/s by the link before and the link that holds the flows back, if one does.
 type Loads = BTreeMap<(Option<usize>, Option<usize>), f64>;
@@ -190,6 +193,17 @@ pub(super) fn rounded(bps: f64) -> String {
 pub(super) fn direction(scenario: &Scenario, index: usize) -> &LinkDirection {
     let link = &scenario.links[index / 2];
     if index.is_multiple_of(2) { &link.forward } else { &link.backward }
+}
+
+/// What a queue that controls its delay is called.
+pub(super) fn controls_delay(queue: &QueuePlan) -> Option<&'static str> {
+    match queue {
+        QueueConfig::CoDel(_) => Some("CoDel"),
+        QueueConfig::FqCoDel(_) => Some("FQ-CoDel"),
+        QueueConfig::Pie(_) => Some("PIE"),
+        QueueConfig::DualPi2(_) => Some("DualPI2"),
+        QueueConfig::DropTail(_) | QueueConfig::Red(_) | QueueConfig::Rem(_) | QueueConfig::Fair(_) => None,
+    }
 }
 
 /// Whether a flow has more to send than a few windows: whether the window can matter.

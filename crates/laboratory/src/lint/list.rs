@@ -22,14 +22,17 @@ pub(super) const WINDOW_BELOW_PATH: &str = "window-below-path";
 pub(super) const UNLIMITED_QUEUE: &str = "unlimited-queue";
 pub(super) const LOCKSTEP: &str = "lockstep";
 pub(super) const PAPER_TCP: &str = "paper-tcp";
+pub(super) const ECN_WITHOUT_MARKS: &str = "ecn-without-marks";
+pub(super) const HARDLY_RUNS: &str = "hardly-runs";
 pub(super) const CHANGES_AFTER_END: &str = "changes-after-end";
 pub(super) const RELAYS: &str = "relays";
+pub(super) const SELF_LOOP: &str = "self-loop";
 pub(super) const UNUSED: &str = "unused";
 pub(super) const FEW_REPLICATIONS: &str = "few-replications";
 pub(super) const STANDING_QUEUE: &str = "standing-queue";
 
 const BEFORE: &str = "before";
-const AFTER: &str = "after";
+pub(super) const AFTER: &str = "after";
 
 /// All lints, in the order in which findings are printed.
 pub const ALL: &[Lint] = &[
@@ -84,6 +87,19 @@ pub const ALL: &[Lint] = &[
         remedy: "Choose a TCP of today, or the queue that the paper had.",
     },
     Lint {
+        name: ECN_WITHOUT_MARKS,
+        when: BEFORE,
+        meaning: "A session or TCP is ECN-capable, but no queue on its paths marks, or its TCP does not answer marks.",
+        remedy: "Choose a queue that marks, or take `ecn` out.",
+    },
+    Lint {
+        name: HARDLY_RUNS,
+        when: BEFORE,
+        meaning: "A session or TCP may start less than ten round-trip times before it stops or the last window ends, \
+                  or a flow at a constant rate less than one: it is measured while it starts, or nothing of it arrives.",
+        remedy: "Start it earlier, make the run longer, or check the delays of its path.",
+    },
+    Lint {
         name: CHANGES_AFTER_END,
         when: BEFORE,
         meaning: "Outages of a link, or changes of its `rates`, come after the end of the run. (In \
@@ -93,7 +109,7 @@ pub const ALL: &[Lint] = &[
     Lint {
         name: RELAYS,
         when: BEFORE,
-        meaning: "A session has relays, which the simulated world has not: there every router carries multicast, and \
+        meaning: "A session has relays, but the simulated world has none: there every router carries multicast, and \
                   the run is the same without them.",
         remedy: "Run it in the emulated world, or compare both with `layercast agree`.",
     },
@@ -105,9 +121,16 @@ pub const ALL: &[Lint] = &[
         remedy: "Take the link out, or check the ends of the flows.",
     },
     Lint {
+        name: SELF_LOOP,
+        when: BEFORE,
+        meaning: "Edges of a topology's file lead from a node to itself. They are left out; perhaps the file has two \
+                  nodes as one.",
+        remedy: "Check the file. No packet would take such an edge.",
+    },
+    Lint {
         name: FEW_REPLICATIONS,
         when: BEFORE,
-        meaning: "With two to four replications confidence intervals are wide and themselves uncertain.",
+        meaning: "With two to four replications, confidence intervals are wide and unreliable.",
         remedy: "Run at least five replications.",
     },
     Lint {

@@ -3,7 +3,7 @@
 use layercast_simulator::QueueConfig;
 
 use super::Doubt;
-use super::facts::{Facts, direction, rounded};
+use super::facts::{Facts, controls_delay, direction, rounded};
 use super::list::{STANDING_QUEUE, UNLIMITED_QUEUE};
 use crate::results::{LinkInfo, Replication};
 use crate::scenario::{QueueLimit, Scenario, Traffic};
@@ -26,9 +26,9 @@ pub(super) fn check(facts: &Facts<'_>) -> Option<Doubt> {
         subject: subject(facts, &grows),
         paths: vec![format!("links.{name}.queue"), "defaults.link.queue".to_owned(), format!("links.{name}")],
         message: format!(
-            "the queue never drops, and {} may be offered {} of the {} that it carries",
-            facts.names[first],
+            "the queue never drops, and up to {} may be offered to {}, which carries {}",
             rounded(offered[first]),
+            facts.names[first],
             facts.direction(first).rate,
         ),
         remedy: format!(
@@ -66,6 +66,13 @@ pub(super) fn measured(scenario: &Scenario, links: &[LinkInfo], replications: &[
             continue;
         }
         let name = &scenario.links[index / 2].name;
+        let remedy = match controls_delay(&direction(scenario, index).queue) {
+            Some(queue) => format!(
+                "senders that slow down when {queue} drops or marks their packets, or a smaller `limit` of the queue"
+            ),
+            None => "a smaller `limit` of the queue, or one that controls delay, such as `kind = \"codel\"`"
+                .to_owned(),
+        };
         doubts.push(Doubt {
             lint: STANDING_QUEUE,
             subject: format!("link {}", link.name),
@@ -73,9 +80,7 @@ pub(super) fn measured(scenario: &Scenario, links: &[LinkInfo], replications: &[
             message: format!(
                 "{packets:.0} packets waited on average, about {seconds:.1} s at the rate of the link"
             ),
-            remedy:
-                "a smaller `limit` of the queue, or a queue that controls delay, such as `kind = \"codel\"`"
-                    .to_owned(),
+            remedy,
         });
     }
     doubts

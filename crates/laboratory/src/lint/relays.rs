@@ -1,4 +1,4 @@
-//! Relays, which the simulated world has not.
+//! Relays, of which the simulated world has none.
 
 use super::Doubt;
 use super::list::RELAYS;

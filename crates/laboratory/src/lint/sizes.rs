@@ -56,7 +56,7 @@ fn check_table(
         subject: subject(),
         paths: paths(),
         message: format!(
-            "its packets of {packet} do not fit in the queue of {}, which holds {}: none passes",
+            "its packets of {packet} do not fit in the queue of {}, whose limit is {}, so all are lost",
             facts.names[link],
             facts.direction(link).queue.limit().map_or(String::new(), |limit| limit.to_string()),
         ),

@@ -6,7 +6,7 @@ use layercast_simulator::QueueConfig;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 
 use super::Doubt;
-use super::facts::{Facts, Route, rounded, sends_much};
+use super::facts::{Facts, Route, controls_delay, rounded, sends_much};
 use super::list::{LOCKSTEP, PAPER_TCP, WINDOW_BELOW_PATH};
 use crate::scenario::{FlowPlan, QueueLimit, Traffic};
 
@@ -163,7 +163,8 @@ fn paper_tcps(facts: &Facts<'_>) -> Vec<Doubt> {
             TcpProfile::Linux => continue,
         };
         let modern = routes.iter().flat_map(|route| &route.links);
-        let mut modern = modern.filter_map(|&link| Some((link, modern_queue(facts, link)?)));
+        let mut modern =
+            modern.filter_map(|&link| Some((link, controls_delay(&facts.direction(link).queue)?)));
         let Some((link, queue)) = modern.next() else { continue };
         doubts.push(Doubt {
             lint: PAPER_TCP,
@@ -177,14 +178,4 @@ fn paper_tcps(facts: &Facts<'_>) -> Vec<Doubt> {
         });
     }
     doubts
-}
-
-fn modern_queue(facts: &Facts<'_>, link: usize) -> Option<&'static str> {
-    match facts.direction(link).queue {
-        QueueConfig::CoDel(_) => Some("CoDel"),
-        QueueConfig::FqCoDel(_) => Some("FQ-CoDel"),
-        QueueConfig::Pie(_) => Some("PIE"),
-        QueueConfig::DualPi2(_) => Some("DualPI2"),
-        QueueConfig::DropTail(_) | QueueConfig::Red(_) | QueueConfig::Rem(_) | QueueConfig::Fair(_) => None,
-    }
 }

@@ -1,6 +1,7 @@
 //! Each lint fires on what it is about, and only then.
 
 use layercast_protocols::registry::Registry;
+use layercast_simulator::QueueKind;
 
 use super::{ALL, after, before, emulated, markdown, render};
 use crate::results::{Finding, LinkInfo, LinkMeasures, Replication, WindowMeasures};
@@ -89,14 +90,18 @@ fn a_base_layer_above_a_link_is_found() {
 
 #[test]
 fn packets_that_no_queue_holds_are_found() {
-    let queue = |limit: &str| format!("G-R = {{ rate = \"10 Mbit/s\", queue = {{ limit = \"{limit}\" }} }}");
-    for limit in ["900 bytes", "1000 bytes", "1 packet"] {
-        let found = found(&[(SLOW, &queue(limit))]);
+    let queue = |limit: &str, ns2_compat: bool| {
+        let queue = format!("{{ limit = \"{limit}\", ns2_compat = {ns2_compat} }}");
+        format!("G-R = {{ rate = \"10 Mbit/s\", queue = {queue} }}")
+    };
+    for (limit, ns2_compat) in [("900 bytes", false), ("1000 bytes", true), ("1 packet", true)] {
+        let found = found(&[(SLOW, &queue(limit, ns2_compat))]);
         let about: Vec<_> = found.iter().map(|finding| (finding.lint, finding.subject.as_str())).collect();
         let lint = "packet-above-queue";
         assert_eq!(about, [(lint, "session m"), (lint, "flow tcp")], "{limit}");
     }
-    nothing(&[(SLOW, &queue("1001 bytes"))]);
+    nothing(&[(SLOW, &queue("1001 bytes", true))]);
+    nothing(&[(SLOW, &queue("1000 bytes", false))]);
 }
 
 #[test]
@@ -194,6 +199,45 @@ fn tcps_of_papers_at_queues_of_today_are_found() {
 }
 
 #[test]
+fn ecn_that_nothing_comes_of_is_found() {
+    let queue = |queue: &str| format!("G-R = {{ rate = \"10 Mbit/s\", queue = {{ {queue} }} }}");
+    let ecn = ("window = 1000", "window = 1000\necn = true");
+    let finding = only(&[ecn], "ecn-without-marks", "flow tcp");
+    assert_eq!(finding.line, Some(25));
+    only(&[("receivers =", "ecn = true\nreceivers =")], "ecn-without-marks", "session m");
+    only(&[ecn, (SLOW, &queue("kind = \"codel\""))], "ecn-without-marks", "flow tcp");
+    for marking in [
+        "kind = \"codel\", ecn = true",
+        "kind = \"red\", ecn = true",
+        "kind = \"fq-codel\"",
+        "kind = \"dualpi2\"",
+    ] {
+        nothing(&[ecn, (SLOW, &queue(marking))]);
+    }
+    let bbr = only(
+        &[ecn, ("tcp-sack", "tcp-bbr"), (SLOW, &queue("kind = \"fq-codel\""))],
+        "ecn-without-marks",
+        "flow tcp",
+    );
+    assert!(bbr.message.contains("`tcp-bbr` does not answer marks"), "{bbr:?}");
+}
+
+/// The path takes 20.9 ms there and back: 5 ms on each of two links, each way, and 0.08 and 0.8 ms for the packet.
+#[test]
+fn flows_that_hardly_run_are_found() {
+    let start = |start: &str| format!("window = 1000\nstart = \"{start}\"");
+    let finding = only(&[("window = 1000", &start("59.99 s"))], "hardly-runs", "flow tcp");
+    assert_eq!(finding.line, Some(25));
+    assert!(finding.message.contains("start 0.010 s before its end"), "{finding:?}");
+    nothing(&[("window = 1000", &start("59.7 s"))]);
+    only(&[("window = 1000", "window = 1000\nstop = \"100 ms\"")], "hardly-runs", "flow tcp");
+    let slow = (SLOW, "G-R = { rate = \"10 Mbit/s\", delay = \"61 s\" }");
+    let found = found(&[slow, ("window = 1000", "window = 100000000")]);
+    let about: Vec<_> = found.iter().map(|finding| (finding.lint, finding.subject.as_str())).collect();
+    assert_eq!(about, [("hardly-runs", "session m"), ("hardly-runs", "flow tcp")]);
+}
+
+#[test]
 fn outages_after_the_end_are_found() {
     let down =
         |from: &str, to: &str| format!("G-R = {{ rate = \"10 Mbit/s\", down = [[\"{from}\", \"{to}\"]] }}");
@@ -230,12 +274,12 @@ fn few_replications_are_found() {
 
 #[test]
 fn queues_that_stood_for_seconds_are_found() {
-    let measured = |packets: f64| {
+    let measured = |packets: f64, queue: &str| {
         let link = |mean_queue_packets| LinkMeasures { mean_queue_packets, ..LinkMeasures::default() };
         let links = vec![link(0.0), link(0.0), link(packets), link(0.0)];
         let window = WindowMeasures { links, ..WindowMeasures::default() };
         let replication = Replication { windows: vec![window], ..Replication::default() };
-        let scenario = plan(QUIET);
+        let scenario = plan(&QUIET.replace(SLOW, &format!("G-R = {{ rate = \"10 Mbit/s\"{queue} }}")));
         let names = scenario.link_names().into_iter();
         let links: Vec<LinkInfo> = names
             .map(|name| LinkInfo { name, rate_kbps: 1.0, delay: String::new(), queue: String::new() })
@@ -243,10 +287,16 @@ fn queues_that_stood_for_seconds_are_found() {
         after(&scenario, QUIET, &links, &[replication.clone(), replication])
     };
     // 10 Mbit/s carry 1250 packets of 1000 bytes in a second.
-    assert_eq!(measured(2500.0), []);
-    let found = measured(2600.0);
+    assert_eq!(measured(2500.0, ""), []);
+    let found = measured(2600.0, "");
     assert_eq!((found.len(), found[0].lint, found[0].subject.as_str()), (1, "standing-queue", "link G-R"));
     assert!(found[0].message.contains("about 2.1 s"), "{found:?}");
+    assert!(found[0].remedy.contains("`kind = \"codel\"`"), "{found:?}");
+    // What is there already is no remedy.
+    for kind in QueueKind::NAMES {
+        let found = measured(2600.0, &format!(", queue = {{ kind = \"{kind}\" }}"));
+        assert!(found.len() == 1 && !found[0].remedy.contains(&format!("\"{kind}\"")), "{found:?}");
+    }
 }
 
 #[test]
@@ -254,7 +304,7 @@ fn findings_are_printed_with_place_and_remedy() {
     let found = found(&[("replications = 5", "replications = 2")]);
     assert_eq!(
         render("my.toml", &found),
-        "warning: my.toml:3: scenario: intervals of 2 replications are wide and themselves uncertain \
+        "warning: my.toml:3: scenario: with 2 replications, confidence intervals are wide and unreliable \
          [few-replications]\n  = help: at least 5, with `replications` or `--replications`\n"
     );
     let many = vec![found[0].clone(); 11];

@@ -1,8 +1,6 @@
 //! Writing Parquet files column by column.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::io::Write;
 use std::sync::Arc;
 
 use parquet::basic::Compression;
@@ -12,21 +10,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
-
-use super::error::ResultsError;
-use super::files::partial_name;
-
-/// Starts a file under a partial name.
-pub(crate) fn create(path: &Path) -> std::result::Result<BufWriter<File>, ResultsError> {
-    let file = File::create(partial_name(path));
-    Ok(BufWriter::new(file.map_err(|source| ResultsError::Write { path: path.to_owned(), source })?))
-}
-
-/// Gives a whole file its name.
-pub(crate) fn complete(path: &Path, mut file: BufWriter<File>) -> std::result::Result<(), ResultsError> {
-    let done = file.flush().and_then(|()| fs::rename(partial_name(path), path));
-    done.map_err(|source| ResultsError::Write { path: path.to_owned(), source })
-}
 
 /// A writer for these columns. Nothing in the file depends on when or where it was written.
 pub(crate) fn writer<W: Write + Send>(sink: W, schema: &str) -> Result<SerializedFileWriter<W>> {

@@ -2,10 +2,21 @@
 
 use super::statistics::mean;
 use super::summary::{FlowSummary, Summary};
-use super::text::counted;
+use super::text::{self, counted};
 
 /// Receivers beyond these are only in the files.
 const MOST_NAMED: usize = 10;
+
+/// Whether any receiver is measured until it has its object.
+pub(crate) fn any(summary: &Summary) -> bool {
+    summary.flows.iter().any(|flow| flow.measures.complete.is_some())
+}
+
+/// The time that is measured.
+pub(crate) fn window(summary: &Summary) -> String {
+    let until = if any(summary) { ", receivers until they have their object" } else { "" };
+    format!("{}{until}", text::window(summary.window_s))
+}
 
 /// How many receivers have their object, and which do not. None if no session has one.
 pub(crate) fn sentences(summary: &Summary) -> Option<Vec<String>> {

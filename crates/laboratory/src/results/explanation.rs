@@ -36,12 +36,24 @@ pub struct Explanation {
     /// From the receiver's start to the end of slow start, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start_s: Option<Statistic>,
-    /// In how many replications slow start went on at the window's end.
+    /// Of a receiver that had its object before the window's end: until when it was measured, in seconds of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_until_s: Option<Statistic>,
+    /// In how many replications slow start went on at the end of the measurement.
     pub still_in_slow_start: usize,
     /// What kept it from a higher level, for which share of the window: the largest share first.
     pub held_back: Vec<Held>,
     /// The causes of its changes of level in the window, per replication: the most frequent first.
     pub causes: Vec<CauseSummary>,
+}
+
+impl Explanation {
+    /// The link that limits the receiver, or else the fullest of its path.
+    #[must_use]
+    pub fn most_loaded_link(&self) -> Option<&str> {
+        let fullest = || self.fullest.as_ref().map(|(link, _)| link.as_str());
+        self.bottleneck.as_ref().map(|found| found.link.as_str()).or_else(fullest)
+    }
 }
 
 /// The link that limits a receiver.
@@ -125,8 +137,11 @@ impl<'a> Explaining<'a> {
         let round_trip = |with_queues: bool| {
             Statistic::new(self.windows.iter().map(|window| round_trip_ms(window, path, with_queues)))
         };
+        let until =
+            Statistic::new(self.windows.iter().map(|window| window.flows.get(flow)?.measured_until_s));
         let bottleneck = self.bottleneck(path);
         Some(Explanation {
+            measured_until_s: until.mean.is_some().then_some(until),
             path: path
                 .iter()
                 .filter_map(|&link| Some(self.experiment.links.get(link)?.name.clone()))

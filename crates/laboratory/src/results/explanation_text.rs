@@ -4,6 +4,7 @@ use super::bottleneck::Limit;
 use super::explanation::{Bottleneck, CauseSummary, Explanation};
 use super::summary::{FlowSummary, Summary};
 use super::text::{Style, decimal, window};
+use super::why::{Cause, HeldBack};
 
 /// A line of an explanation: what it is about, and the text.
 pub(crate) type Line = (&'static str, String);
@@ -11,7 +12,13 @@ pub(crate) type Line = (&'static str, String);
 /// All that is known of a receiver, line by line; empty without an explanation.
 pub(crate) fn lines(flow: &FlowSummary, replications: usize) -> Vec<Line> {
     let Some(why) = &flow.why else { return Vec::new() };
-    let mut lines = vec![("rate", rate(flow, why)), ("path", why.path.join(", "))];
+    let mut lines = vec![("rate", rate(flow, why))];
+    let until = why.measured_until_s.as_ref();
+    lines.extend(until.map(|until| {
+        let until = Style::Tenths.statistic(until);
+        ("measured", format!("until it had its object, {until} s into the run; links over the whole window"))
+    }));
+    lines.push(("path", why.path.join(", ")));
     lines.push(("bottleneck", bottleneck(why)));
     lines.extend(loss(flow, why).map(|text| ("loss", text)));
     lines.push(("round trip", round_trip(why)));
@@ -147,7 +154,7 @@ fn slow_start(why: &Explanation, replications: usize) -> Option<String> {
         } else {
             String::new()
         };
-        text.push_str(&format!(", and not over at the window's end{of}"));
+        text.push_str(&format!(", and not over then{of}"));
     }
     Some(text)
 }
@@ -157,9 +164,26 @@ fn held_back(why: &Explanation) -> String {
         .held_back
         .iter()
         .filter(|held| held.share >= 0.005)
-        .map(|held| format!("{} ({} % of the time)", held.by.words(), decimal(held.share * 100.0, 0)))
+        .map(|held| {
+            format!("{} ({} % of the time)", words(held.by, &why.causes), decimal(held.share * 100.0, 0))
+        })
         .collect();
     if parts.is_empty() { "nothing that is known".to_owned() } else { parts.join("; ") }
+}
+
+/// What held a receiver back. What it waits for is what its joins follow.
+fn words(by: HeldBack, causes: &[CauseSummary]) -> &'static str {
+    let joins_at = |cause: Cause| {
+        let name = cause.to_string();
+        causes.iter().any(|one| one.joins > 0.0 && one.cause == name)
+    };
+    match by {
+        HeldBack::Waiting if joins_at(Cause::IncreaseSignal) => "waiting for the next increase signal",
+        HeldBack::Waiting if joins_at(Cause::SynchronisationPoint) => {
+            "waiting for the next synchronisation point"
+        }
+        by => by.words(),
+    }
 }
 
 /// `13 joins: 10 slow start, 3 rate above next layer; 11 leaves: 9 loss, 2 silence`.

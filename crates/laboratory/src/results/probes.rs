@@ -8,6 +8,7 @@ use parquet::errors::Result;
 use super::columns::{self, optional, required, text};
 use super::error::ResultsError;
 use super::experiment::Experiment;
+use super::files::PartialFile;
 use super::replication::Replication;
 
 /// The columns. Required ones always have a value.
@@ -35,12 +36,12 @@ pub fn write(
     replications: &[Replication],
 ) -> std::result::Result<(), ResultsError> {
     experiment.check(replications)?;
-    let file = columns::create(path)?;
+    let file = PartialFile::create(path)?;
     let mut replications: Vec<&Replication> = replications.iter().collect();
     replications.sort_by_key(|replication| replication.number);
     let file = write_rows(file, experiment, &replications)
         .map_err(|source| ResultsError::Parquet { path: path.to_owned(), source })?;
-    columns::complete(path, file)
+    file.complete()
 }
 
 fn write_rows<W: std::io::Write + Send>(

@@ -36,6 +36,13 @@ impl QueueDelay {
     }
 }
 
+/// Where the bin begins that ends at a delay: there are eight for each doubling, as the simulator keeps them.
+pub(crate) fn bin_start_ms(end_ms: f64) -> f64 {
+    let end_ns = (end_ms * 1e6).round() as u64;
+    let width_ns = end_ns.saturating_sub(1).checked_ilog2().map_or(0, |octave| (1 << octave) >> 3);
+    (end_ns - width_ns) as f64 / 1e6
+}
+
 /// How the delay is distributed over the time of several windows: the share of their total length in which it was
 /// at most so many milliseconds, by rising delay.
 pub(crate) fn distribution<'a>(all: impl Iterator<Item = &'a QueueDelay>, total_s: f64) -> Vec<(f64, f64)> {

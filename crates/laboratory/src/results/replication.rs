@@ -18,8 +18,7 @@ pub struct Replication {
     pub series: Series,
     /// The samples of probes: by probe, then by quantity. NaN where unknown.
     pub probes: Vec<Vec<Vec<f64>>>,
-    /// The links that the data of each flow cross, as indices into the experiment's: the same in all
-    /// replications, so only the first has them.
+    /// The links that the data of each flow cross, as indices into the experiment's.
     pub paths: Vec<Vec<usize>>,
     /// How late packets were, in the emulated world.
     pub lateness: Option<Lateness>,
@@ -36,10 +35,30 @@ pub struct WindowMeasures {
     pub links: Vec<LinkMeasures>,
 }
 
+impl WindowMeasures {
+    /// The throughputs of these flows, in kbit/s: until the first of them was not measured any more, those of the others
+    /// by the bins of the time series up to then. `start_s` is that of the window.
+    #[must_use]
+    pub fn together_kbps(&self, members: &[usize], series: &Series, start_s: f64, bin_s: f64) -> Vec<f64> {
+        let flows = members.iter().filter_map(|&flow| Some((flow, self.flows.get(flow)?)));
+        let first = flows.clone().filter_map(|(_, flow)| flow.measured_until_s).reduce(f64::min);
+        let kbps = |(place, flow): (usize, &FlowMeasures)| match (first, series.flows.get(place)) {
+            (Some(until), Some(series)) if flow.measured_until_s != first => {
+                series.mean_kbps(start_s, until, bin_s)
+            }
+            _ => flow.throughput_kbps,
+        };
+        flows.map(kbps).collect()
+    }
+}
+
 /// The measures of one flow in one window.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FlowMeasures {
-    /// Bytes on the wire that reached the receiver, each sequence number once, over the window.
+    /// Of a receiver that had its object before the window's end: until when it was measured, in seconds.
+    pub measured_until_s: Option<f64>,
+    /// Bytes on the wire that reached the receiver, each sequence number once, over the window; NaN of a receiver that
+    /// had its object before.
     pub throughput_kbps: f64,
     /// Lost over sent, of the packets for the flow; NaN if nothing was sent.
     pub loss_rate: f64,
@@ -133,7 +152,7 @@ pub struct Series {
 /// a value that is not known is NaN. Both are nulls in the files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FlowSeries {
-    /// Throughput of the bin in kbit/s; NaN while the flow does not exist.
+    /// Throughput of the bin in kbit/s; NaN while the flow does not exist, and once a receiver has its object.
     pub throughput_kbps: Vec<f64>,
     /// The level at the bin's end, -1 for no layer.
     pub level: Vec<Option<i32>>,
@@ -163,6 +182,18 @@ impl FlowSeries {
             ("rtt_ms", &self.rtt_ms),
             ("cwnd_packets", &self.cwnd_packets),
         ]
+    }
+
+    /// The mean throughput over a stretch of time, in kbit/s; bins at its ends count by the part in it. What does not
+    /// exist yet has none.
+    #[must_use]
+    pub fn mean_kbps(&self, from_s: f64, until_s: f64, bin_s: f64) -> f64 {
+        let part = |bin: usize| {
+            let start = bin as f64 * bin_s;
+            ((start + bin_s).min(until_s) - start.max(from_s)).max(0.0)
+        };
+        let known = self.throughput_kbps.iter().enumerate().filter(|(_, kbps)| kbps.is_finite());
+        known.map(|(bin, kbps)| kbps * part(bin)).sum::<f64>() / (until_s - from_s).max(0.0)
     }
 
     /// The number of bins: the length of the throughput column.

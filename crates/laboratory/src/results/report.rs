@@ -10,6 +10,7 @@ mod dots;
 mod findings;
 pub mod palette;
 mod probes;
+mod prose;
 mod receivers;
 mod strands;
 mod tables;
@@ -24,7 +25,7 @@ use super::paper;
 use super::replication::Replication;
 use super::statistics::{Spread, Statistic};
 use super::summary::{FlowSummary, Summary};
-use super::text::{Style, counted, seconds, window};
+use super::text::{Style, counted, seconds};
 use dots::{Dots, MOST_ROWS};
 use palette::Palette;
 use strands::Strand;
@@ -109,7 +110,7 @@ impl Page<'_> {
                 p.over { "Layercast report" }
                 h1 { (experiment.title) }
                 @if let Some(description) = &experiment.description { p.lead { (description) } }
-                @for remark in &experiment.remarks { p.note { (remark) } }
+                @for remark in &experiment.remarks { p.note { (prose::coded(remark)) } }
                 @if let Some(lateness) = &summary.lateness { p.note { (lateness.sentence()) } }
                 dl.facts {
                     (fact("Scenario", &experiment.scenario))
@@ -117,7 +118,7 @@ impl Page<'_> {
                     (fact("Replications", &summary.replications.to_string()))
                     (fact("Seed", &experiment.seed.to_string()))
                     (fact("Each lasts", &seconds(experiment.duration_s)))
-                    (fact("Measured over", &window(summary.window_s)))
+                    (fact("Measured over", &super::completion::window(summary)))
                     (fact("Scenario hash", &experiment.scenario_hash))
                 }
             }
@@ -165,6 +166,7 @@ impl Page<'_> {
             @if !groups.is_empty() {
                 p.note {
                     "Jain index of the throughputs in each group: 1 when all get the same, 1/n when one of n gets all."
+                    @if super::completion::any(self.summary) { " A group is judged until the first of its receivers has its object." }
                 }
             }
             div.tiles {
@@ -229,7 +231,7 @@ impl Page<'_> {
         );
         let too_many = count > MOST_ROWS;
         let figure = self.dots(rows, if too_many { receivers } else { count }, "receivers")?;
-        let all = aggregates::aggregates(self.experiment, self.summary, MOST_ROWS);
+        let all = crate::results::aggregates::aggregates(self.experiment, self.summary, MOST_ROWS);
         let together = if too_many {
             self.dots(dots::aggregated(&all, self.palette), all.len(), "kinds of flows")?
         } else {
@@ -384,7 +386,8 @@ impl Page<'_> {
         Ok(html! {
             h2 { "Queueing delay" }
             p.note {
-                "The time that a link needs for what waits in its queue"
+                "The time that a link needs for what waits in its queue, without the packet that is being transmitted: a packet "
+                "that arrives waits that long and for the rest of that packet"
                 @if slowest.len() > shown.len() {
                     ": the " (shown.len()) " queues with the longest mean delay of " (slowest.len())
                     " in which packets waited; all are in the table of links"

@@ -13,6 +13,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use super::columns::{self, optional, required, text};
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo};
+use super::files::PartialFile;
 use super::replication::{FlowSeries, Replication};
 
 /// The columns. Required ones always have a value.
@@ -45,7 +46,7 @@ pub fn write(
     replications: &[Replication],
 ) -> std::result::Result<(), ResultsError> {
     let failed = |source| ResultsError::Parquet { path: path.to_owned(), source };
-    let file = columns::create(path)?;
+    let file = PartialFile::create(path)?;
     let mut writer = SeriesWriter::new(file, experiment).map_err(failed)?;
     let mut replications: Vec<&Replication> = replications.iter().collect();
     replications.sort_by_key(|replication| replication.number);
@@ -53,7 +54,7 @@ pub fn write(
         replication.check(experiment)?;
         writer.write(replication).map_err(failed)?;
     }
-    columns::complete(path, writer.finish().map_err(failed)?)
+    writer.finish().map_err(failed)?.complete()
 }
 
 /// Writes replication after replication, for a runner that does not want to keep them all.

@@ -1,10 +1,9 @@
-//! `summary.json`: the statistics over all replications, schema version 1.
+//! `summary.json`: the statistics over all replications, schema version 2. Version 1 is read too.
 //!
 //! The contract is in `docs/architecture.md`, the published schema in `docs/summary.schema.json`.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::error::ResultsError;
 use super::experiment::{Experiment, FlowInfo, GroupInfo, Role};
@@ -18,7 +17,7 @@ use super::statistics::{Statistic, jain_index};
 use super::traffic::{CallMeasures, TrafficKind, VideoMeasures};
 
 /// The version of the schema that this code writes and reads.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The statistics of one experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -176,22 +175,32 @@ pub struct LinkSummary {
     pub queue_delay_p99_ms: Option<Statistic>,
 }
 
-/// A further measurement window.
+/// A further measurement window: what the main one has, without explanations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WindowSummary {
     /// From and to, in seconds.
     pub window_s: [f64; 2],
-    /// Every flow by name.
-    pub flows: BTreeMap<String, FlowStatistics>,
-    /// Every group by name.
-    pub groups: BTreeMap<String, GroupStatistics>,
+    /// Every flow.
+    pub flows: Vec<FlowSummary>,
+    /// Every group.
+    pub groups: Vec<GroupSummary>,
+    /// Every measured link; none in files of version 1.
+    #[serde(default)]
+    pub links: Vec<LinkSummary>,
 }
 
-/// How fairly a group shares in a further window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct GroupStatistics {
-    /// The Jain index of the throughputs, per replication.
-    pub jain_index: Statistic,
+impl WindowSummary {
+    /// A flow by its name.
+    #[must_use]
+    pub fn flow(&self, name: &str) -> Option<&FlowSummary> {
+        self.flows.iter().find(|flow| flow.name == name)
+    }
+
+    /// A group by its name.
+    #[must_use]
+    pub fn group(&self, name: &str) -> Option<&GroupSummary> {
+        self.groups.iter().find(|group| group.name == name)
+    }
 }
 
 /// What the whole experiment cost.
@@ -272,12 +281,37 @@ impl Summary {
     /// # Errors
     /// When it is not JSON, lacks a field or has another schema version.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        let summary: Self = serde_json::from_str(text)?;
-        if summary.schema == SCHEMA {
-            return Ok(summary);
+        let mut value: Value = serde_json::from_str(text)?;
+        match value.get("schema").and_then(Value::as_u64) {
+            Some(1) => from_version_1(&mut value),
+            Some(version) if version != u64::from(SCHEMA) => {
+                return Err(serde::de::Error::custom(format!("schema version {version} is not known")));
+            }
+            _ => {}
         }
-        let message = format!("schema version {} is not known", summary.schema);
-        Err(serde::de::Error::custom(message))
+        serde_json::from_value(value)
+    }
+}
+
+/// Version 1 had the flows and groups of further windows under their names, without what identifies them, and no links.
+fn from_version_1(summary: &mut Value) {
+    summary["schema"] = SCHEMA.into();
+    for part in ["flows", "groups"] {
+        let known = summary[part].as_array().cloned().unwrap_or_default();
+        let windows = summary.get_mut("windows").and_then(Value::as_array_mut);
+        for window in windows.into_iter().flatten().filter_map(Value::as_object_mut) {
+            let by_name = window.remove(part).unwrap_or_default();
+            let in_window = known.iter().filter_map(|subject| {
+                let mut fields = by_name.get(subject["name"].as_str()?)?.as_object()?.clone();
+                for key in ["name", "protocol", "role", "session", "node", "flows"] {
+                    if let Some(value) = subject.get(key) {
+                        fields.entry(key).or_insert_with(|| value.clone());
+                    }
+                }
+                Some(Value::Object(fields))
+            });
+            window.insert(part.to_owned(), in_window.collect());
+        }
     }
 }
 
@@ -359,7 +393,8 @@ impl Over<'_> {
     }
 
     fn flows(&self, window: usize) -> Vec<FlowSummary> {
-        let explaining = Explaining::new(self.experiment, self.runs);
+        // What explains rates is known of the main window.
+        let explaining = Explaining::new(self.experiment, self.runs).filter(|_| window == 0);
         let flows = self.experiment.flows.iter().enumerate();
         flows
             .map(|(index, flow)| FlowSummary {
@@ -376,10 +411,9 @@ impl Over<'_> {
 
     fn jain(&self, window: usize, group: &GroupInfo) -> Statistic {
         Statistic::new(self.runs.iter().map(|run| {
-            let flows = &run.windows.get(window)?.flows;
-            let throughputs: Vec<f64> =
-                group.flows.iter().filter_map(|&flow| flows.get(flow)).map(|m| m.throughput_kbps).collect();
-            jain_index(&throughputs)
+            let ([start_s, _], bin_s) =
+                (*self.experiment.windows_s.get(window)?, self.experiment.series_bin_s);
+            jain_index(&run.windows.get(window)?.together_kbps(&group.flows, &run.series, start_s, bin_s))
         }))
     }
 
@@ -418,16 +452,11 @@ impl Over<'_> {
     }
 
     fn further(&self, window: usize) -> WindowSummary {
-        let flows = self.experiment.flows.iter().enumerate();
-        let groups = self.experiment.groups.iter();
         WindowSummary {
             window_s: self.experiment.windows_s[window],
-            flows: flows
-                .map(|(index, flow)| (flow.name.clone(), self.flow_measures(window, index, flow)))
-                .collect(),
-            groups: groups
-                .map(|group| (group.name.clone(), GroupStatistics { jain_index: self.jain(window, group) }))
-                .collect(),
+            flows: self.flows(window),
+            groups: self.groups(window),
+            links: self.links(window),
         }
     }
 

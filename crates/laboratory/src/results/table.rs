@@ -1,34 +1,74 @@
 //! The table for the terminal: the results of each flow and group, next to the paper's numbers.
 //!
-//! It is plain text that reads without colour and stays within [`WIDTH`] columns.
+//! It is plain text that reads without colour and fits the width it is given. Many flows are shown together.
 
 use std::collections::BTreeSet;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-
+use super::aggregates::{Aggregate, MOST_SINGLE, aggregates, over_flows};
 use super::completion;
 use super::experiment::Experiment;
+use super::layout::table;
 use super::limited::Limited;
 use super::paper::{self, Comparison};
 use super::statistics::Statistic;
-use super::summary::{FlowStatistics, FlowSummary, Summary};
+use super::summary::{FlowStatistics, FlowSummary, GroupSummary, Summary};
 use super::text::{NONE, Style, counted, verdict, window};
 
-/// The widest line.
-pub const WIDTH: u16 = 120;
+pub use super::layout::WIDTH;
 
-/// The tables of an experiment as text.
+/// The tables of an experiment as text, in lines of at most so many characters, [`NARROWEST`](super::layout::NARROWEST)
+/// at least.
 #[must_use]
-pub fn render(experiment: &Experiment, summary: &Summary) -> String {
+pub fn render(experiment: &Experiment, summary: &Summary, width: usize) -> String {
     let mut text = heading(experiment, summary);
     text.push('\n');
-    text.push_str(&flows(experiment, summary));
+    let has_paper = |flow: &FlowSummary| {
+        MEASURES.iter().any(|measure| paper::find(experiment, summary, &flow.name, measure.metric).is_some())
+    };
+    let is_many = summary.flows.len() > MOST_SINGLE && !summary.flows.iter().any(has_paper);
+    text.push_str(&if is_many {
+        together(experiment, summary, width)
+    } else {
+        flows(experiment, summary, width)
+    });
     if !summary.groups.is_empty() {
         text.push('\n');
-        text.push_str(&groups(experiment, summary));
+        text.push_str(&groups(experiment, summary, width));
     }
     text.push_str(&notes(experiment, summary));
     text
+}
+
+/// Many flows in few rows: the mean over those of one table and protocol, with the least and the greatest by name.
+fn together(experiment: &Experiment, summary: &Summary, width: usize) -> String {
+    fn rate(flow: &FlowStatistics) -> &Statistic {
+        &flow.throughput_kbps
+    }
+    fn loss(flow: &FlowStatistics) -> &Statistic {
+        &flow.loss_rate
+    }
+    let heading = ["flows", "kbit/s", "lowest", "highest", "loss", "worst loss"].map(str::to_owned);
+    let row = |all: &Aggregate<'_>| {
+        let named = |style: Style, end: Option<&FlowSummary>, of: fn(&FlowStatistics) -> &Statistic| {
+            let value = end.and_then(|flow| Some((of(&flow.measures).mean?, flow)));
+            value.map_or_else(
+                || NONE.to_owned(),
+                |(mean, flow)| format!("{} ({})", style.number(mean), one_line(&flow.name)),
+            )
+        };
+        let (rates, losses) = (all.ends(|flow| Some(rate(flow))), all.ends(|flow| Some(loss(flow))));
+        vec![
+            one_line(&all.label()),
+            Style::Amount.statistic(&all.throughput_kbps),
+            named(Style::Amount, rates.map(|(least, _)| least), rate),
+            named(Style::Amount, rates.map(|(_, most)| most), rate),
+            Style::Percent.statistic(&over_flows(&all.flows, |flow| Some(loss(flow)))),
+            named(Style::Percent, losses.map(|(_, most)| most), loss),
+        ]
+    };
+    let rows: Vec<Vec<String>> = aggregates(experiment, summary, MOST_SINGLE).iter().map(row).collect();
+    let note = "Each row is the mean over its flows; `--csv` prints every flow.";
+    format!("{}\n{note}\n", table(&heading, &rows, width))
 }
 
 fn heading(experiment: &Experiment, summary: &Summary) -> String {
@@ -48,7 +88,7 @@ fn heading(experiment: &Experiment, summary: &Summary) -> String {
         one_line(&experiment.scenario),
         counted(summary.replications, "replication"),
         summary.seed,
-        window(summary.window_s),
+        completion::window(summary),
     )
 }
 
@@ -103,7 +143,7 @@ const MEASURES: [Measure; 7] = [
 /// Metrics that only receivers with levels have.
 const OF_LEVELS: [&str; 2] = ["level_changes", "settled_after_s"];
 
-fn flows(experiment: &Experiment, summary: &Summary) -> String {
+fn flows(experiment: &Experiment, summary: &Summary, width: usize) -> String {
     let mut heading = vec!["flow".to_owned()];
     let mut rows: Vec<Vec<String>> = summary.flows.iter().map(|flow| vec![one_line(&flow.name)]).collect();
     let level_less: BTreeSet<&str> =
@@ -135,7 +175,7 @@ fn flows(experiment: &Experiment, summary: &Summary) -> String {
             row.push(main.unwrap_or_else(|| NONE.to_owned()));
         }
     }
-    lay_out(heading, rows)
+    table(&heading, &rows, width)
 }
 
 /// How a video was played, or how the packets of a call came: means, for which there is room.
@@ -164,10 +204,19 @@ fn statistic_of<'f>(
     (measure.of)(flow)
 }
 
-fn groups(experiment: &Experiment, summary: &Summary) -> String {
+fn groups(experiment: &Experiment, summary: &Summary, width: usize) -> String {
     let mut heading = vec!["group".to_owned(), "flows".to_owned(), "Jain index".to_owned()];
-    let mut rows: Vec<Vec<String>> = summary
-        .groups
+    let mut shown: Vec<&GroupSummary> = summary.groups.iter().collect();
+    let mut rest = String::new();
+    if shown.len() > MOST_SINGLE {
+        shown.sort_by(|a, b| {
+            let index = |group: &GroupSummary| group.jain_index.mean.unwrap_or(f64::INFINITY);
+            index(a).total_cmp(&index(b))
+        });
+        rest = format!("The {MOST_SINGLE} lowest of {} groups; `--csv` prints every group.\n", shown.len());
+        shown.truncate(MOST_SINGLE);
+    }
+    let mut rows: Vec<Vec<String>> = shown
         .iter()
         .map(|group| {
             vec![
@@ -177,9 +226,9 @@ fn groups(experiment: &Experiment, summary: &Summary) -> String {
             ]
         })
         .collect();
-    let names = summary.groups.iter().map(|group| group.name.as_str());
+    let names = shown.iter().map(|group| group.name.as_str());
     add_paper(experiment, summary, names, "jain_index", &mut heading, &mut rows);
-    lay_out(heading, rows)
+    table(&heading, &rows, width) + &rest
 }
 
 /// Adds the paper's numbers and the ratio, if the paper has any of this metric.
@@ -205,28 +254,6 @@ fn add_paper<'a>(
             None => row.extend([String::new(), String::new()]),
         }
     }
-}
-
-pub(crate) fn lay_out(heading: Vec<String>, rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH)
-        .set_header(heading)
-        .add_rows(rows);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    if let Some(names) = table.column_mut(0) {
-        names.set_cell_alignment(CellAlignment::Left);
-    }
-    let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
 }
 
 fn notes(experiment: &Experiment, summary: &Summary) -> String {

@@ -51,7 +51,7 @@ impl HeldBack {
             HeldBack::TopLayer => "the top layer: the session has no more",
             HeldBack::FairRate => "its fair rate, calculated from loss and round-trip time",
             HeldBack::Losses => "losses or marks: its last change was downwards",
-            HeldBack::Waiting => "its join timer, hold-down or the next signal to join",
+            HeldBack::Waiting => "its own timer before the next join",
         }
     }
 }

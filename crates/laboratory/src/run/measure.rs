@@ -11,6 +11,7 @@ use layercast_simulator::{
 
 use super::RunError;
 use super::applications::Application;
+use super::completions::{Completions, before};
 use super::growth::Growth;
 use super::levels;
 use super::limits::shares;
@@ -104,6 +105,7 @@ pub(super) fn measure<F: Family>(
     let mut probes = Probes::new(scenario);
     let mut growth = Growth::new(scenario);
     let mut losses = LossEvents::start(world);
+    let mut completions = Completions::new(world.flows.len());
     for stop in stops {
         while let Some(look) = probes.next().filter(|&look| look <= stop) {
             growth.run_until(world, look)?;
@@ -112,12 +114,13 @@ pub(super) fn measure<F: Family>(
         growth.run_until(world, stop)?;
         observer.collect(world)?;
         losses.collect(world);
+        completions.look(world, stop);
         if edges().any(|edge| edge == stop) {
             at_edges.push((stop, Snapshot::take(world)));
         }
         if bins.get(next_bin) == Some(&stop) {
-            let length_s = stop.since(bin_start).as_secs_f64();
-            record_bin(world, stop, length_s, &mut received_before, &mut series);
+            let bin = Window { start: bin_start, end: stop };
+            record_bin(world, &bin, &completions, &mut received_before, &mut series);
             queue_delays.record(world, next_bin, stop.since(bin_start));
             (next_bin, bin_start) = (next_bin + 1, stop);
             if step().is_break() {
@@ -132,11 +135,10 @@ pub(super) fn measure<F: Family>(
         .windows
         .iter()
         .map(|window| {
-            let mut measures = measure_window(world, scenario, window, &at_edges);
+            let mut measures = measure_window(world, scenario, window, &completions, &at_edges);
             let (start, end) = (at_edge(&at_edges, window.start), at_edge(&at_edges, window.end));
-            let asked: Vec<Memberships> =
-                end.asked.iter().zip(&start.asked).map(|(end, start)| end.since(*start)).collect();
-            fair.add_movement(world, window, &asked, &losses, &mut measures.flows);
+            let asked = (start.asked.as_slice(), end.asked.as_slice());
+            fair.add_movement(world, window, &completions, asked, (&losses, &series), &mut measures);
             let limits = end.limits.iter().zip(&start.limits).map(|(end, start)| end.since(*start));
             for ((flow, limits), measures) in world.flows.iter().zip(limits).zip(&mut measures.flows) {
                 measures.limited = matches!(flow.id, WorldFlowId::Tcp(_)).then(|| shares(limits));
@@ -162,18 +164,29 @@ pub(super) fn measure<F: Family>(
 
 fn record_bin<F: Family>(
     world: &World<F>,
-    now: Time,
-    length_s: f64,
+    bin: &Window,
+    completions: &Completions,
     before: &mut [u64],
     series: &mut Series,
 ) {
     let simulation = world.simulation();
-    for ((flow, before), series) in world.flows.iter().zip(before).zip(&mut series.flows) {
+    let (now, length_s) = (bin.end, bin.end.since(bin.start).as_secs_f64());
+    for ((index, flow), (before, series)) in
+        world.flows.iter().enumerate().zip(before.iter_mut().zip(&mut series.flows))
+    {
         let received = counters(simulation, flow).received_bytes;
         let kbps = (received - *before) as f64 * 8.0 / length_s / 1e3;
         *before = received;
-        series.throughput_kbps.push(if now < flow.start { f64::NAN } else { kbps });
+        let is_measured = completions.part(index, bin).is_some();
+        series.throughput_kbps.push(if now < flow.start || !is_measured { f64::NAN } else { kbps });
         match flow.id {
+            // What a receiver estimated last is no estimate of what follows.
+            WorldFlowId::Receiver(_) if completions.of(index).is_some() => {
+                series.level.push(None);
+                let estimates = [&mut series.rate_kbps, &mut series.smoothed_rate_kbps];
+                let estimates = estimates.into_iter().chain([&mut series.loss, &mut series.rtt_ms]);
+                estimates.for_each(|values| values.push(f64::NAN));
+            }
             WorldFlowId::Receiver(id) => {
                 let estimates = simulation.receiver_estimates(id);
                 let level = levels::level_at(simulation.level_changes(id), now);
@@ -207,6 +220,7 @@ fn measure_window<F: Family>(
     world: &World<F>,
     scenario: &Scenario,
     window: &Window,
+    completions: &Completions,
     at_edges: &[(Time, Snapshot)],
 ) -> WindowMeasures {
     let (start, end) = (at_edge(at_edges, window.start), at_edge(at_edges, window.end));
@@ -214,8 +228,29 @@ fn measure_window<F: Family>(
     let flows = world
         .flows
         .iter()
+        .enumerate()
         .zip(start.flows.iter().zip(&end.flows))
-        .map(|(flow, (start, end))| measure_flow(world, flow, window, start, end, length_s))
+        .map(|((index, flow), (start, end))| {
+            let mut measures = match completions.part(index, window) {
+                Some((part, done)) => {
+                    let last = done.map_or(end, |done| &done.counters);
+                    measure_flow(world, flow, &part, done.map(|done| done.until), start, last)
+                }
+                None => {
+                    FlowMeasures { throughput_kbps: f64::NAN, loss_rate: f64::NAN, ..FlowMeasures::default() }
+                }
+            };
+            let done = completions.of(index).filter(|done| done.until < window.end);
+            measures.measured_until_s = done.map(|done| done.until.as_secs_f64());
+            if let WorldFlowId::Receiver(id) = flow.id {
+                // What comes when it has left comes on the links all the same.
+                measures.late_kbps = Some(kbps(end.late_bytes - start.late_bytes, length_s));
+                if flow.has_object {
+                    add_object(&mut measures, world.simulation().object_progress(id), flow.start);
+                }
+            }
+            measures
+        })
         .collect();
     let rates = scenario.links.iter().flat_map(|link| [link.forward.rate, link.backward.rate]);
     let capacities = start.capacities.iter().zip(&end.capacities);
@@ -269,15 +304,15 @@ fn measure_flow<F: Family>(
     world: &World<F>,
     flow: &WorldFlow,
     window: &Window,
+    until: Option<Time>,
     start: &FlowCounters,
     end: &FlowCounters,
-    length_s: f64,
 ) -> FlowMeasures {
+    let length_s = window.end.since(window.start).as_secs_f64();
     let sent = end.sent_packets - start.sent_packets;
     let lost = end.lost_packets - start.lost_packets;
-    let kbps = |bytes: u64| bytes as f64 * 8.0 / length_s / 1e3;
     let mut measures = FlowMeasures {
-        throughput_kbps: kbps(end.received_bytes - start.received_bytes),
+        throughput_kbps: kbps(end.received_bytes - start.received_bytes, length_s),
         loss_rate: if sent > 0 { lost as f64 / sent as f64 } else { f64::NAN },
         lost_packets: lost,
         ..FlowMeasures::default()
@@ -290,16 +325,16 @@ fn measure_flow<F: Family>(
         measures.completion_s = (transfers > 0).then(|| took_s / transfers as f64);
     }
     if let WorldFlowId::Receiver(id) = flow.id {
-        let changes = world.simulation().level_changes(id);
-        measures.late_kbps = Some(kbps(end.late_bytes - start.late_bytes));
+        let changes = before(world.simulation().level_changes(id), until);
         measures.level_changes = Some(levels::joins_and_leaves(changes, window.end) as f64);
         measures.mean_level = Some(levels::mean_level(changes, window.start, window.end));
         measures.settled_after_s = levels::settled_after_s(changes, flow.start, window.end);
-        if flow.has_object {
-            add_object(&mut measures, world.simulation().object_progress(id), flow.start);
-        }
     }
     measures
+}
+
+fn kbps(bytes: u64, length_s: f64) -> f64 {
+    bytes as f64 * 8.0 / length_s / 1e3
 }
 
 /// What a receiver has of the object at the end of the run.

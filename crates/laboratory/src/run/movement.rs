@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use layercast_core::units::{Level, Rate, Time};
 use layercast_simulator::{LevelChange, Memberships};
 
+use super::completions::{Completions, before};
 use super::levels;
 use super::loss_events::{Caused, LossEvents};
 use super::world::{World, WorldFlowId};
-use crate::results::FlowMeasures;
 use crate::results::movement::Movement;
+use crate::results::{Series, WindowMeasures};
 use crate::scenario::{Scenario, SessionPlan, Window};
 
 /// The groups and rates that define fair levels: flows are counted in the order of the results.
@@ -21,6 +22,7 @@ pub(super) struct FairLevels {
     /// For each receiver, which come before other flows, the cumulative rates of its session.
     sessions: Vec<usize>,
     rates: Vec<Vec<Rate>>,
+    bin_s: f64,
 }
 
 /// The cumulative rates of a session's layers, from the base up.
@@ -50,40 +52,45 @@ impl FairLevels {
                 .flat_map(|(index, session)| std::iter::repeat_n(index, session.receivers.len()))
                 .collect(),
             rates: scenario.sessions.iter().map(cumulative).collect(),
+            bin_s: scenario.series_bin.as_secs_f64(),
         }
     }
 
     /// The highest level whose rate is at most the mean throughput in the group of a receiver; none
     /// without a group, or where the base layer is more than that.
-    fn of(&self, receiver: usize, flows: &[FlowMeasures]) -> Option<Level> {
+    fn of(&self, receiver: usize, kbps: impl Fn(&[usize]) -> Vec<f64>) -> Option<Level> {
         let members = self.members.get((*self.groups.get(receiver)?)?)?;
-        let total: f64 = members.iter().filter_map(|&flow| flows.get(flow)).map(|m| m.throughput_kbps).sum();
+        let total: f64 = kbps(members).iter().sum();
         let fair_kbps = total / members.len() as f64;
         let rates = self.rates.get(*self.sessions.get(receiver)?)?;
         let layers = rates.iter().take_while(|rate| rate.as_kbps() <= fair_kbps).count();
         (layers > 0).then(|| Level::from_count(u16::try_from(layers).unwrap_or(u16::MAX)))
     }
 
-    /// Adds the level changes of receivers to the measures of a window. `asked` is how often each flow
-    /// asked for channels within the window.
+    /// Adds the level changes of receivers to the measures of a window. `asked_before` and `asked` are how often each
+    /// flow had asked for channels at its start and end.
     pub(super) fn add_movement<F: Family>(
         &self,
         world: &World<F>,
         window: &Window,
-        asked: &[Memberships],
-        losses: &LossEvents,
-        flows: &mut [FlowMeasures],
+        completions: &Completions,
+        (asked_before, asked): (&[Memberships], &[Memberships]),
+        (losses, series): (&LossEvents, &Series),
+        measures: &mut WindowMeasures,
     ) {
         let caused = losses.caused(world.flows.len(), window.start, window.end);
+        let start_s = window.start.as_secs_f64();
         for (index, flow) in world.flows.iter().enumerate() {
             let WorldFlowId::Receiver(id) = flow.id else { continue };
-            let fair = self.of(index, flows);
-            let changes = world.simulation().level_changes(id);
-            let moved = movement(changes, flow.start, window.start, window.end, fair);
-            let length_s = window.end.since(window.start).as_secs_f64();
-            let asked = asked.get(index).copied().unwrap_or_default();
+            let Some((part, done)) = completions.part(index, window) else { continue };
+            let fair = self.of(index, |members| measures.together_kbps(members, series, start_s, self.bin_s));
+            let changes = before(world.simulation().level_changes(id), done.map(|done| done.until));
+            let moved = movement(changes, flow.start, part.start, part.end, fair);
+            let length_s = part.end.since(part.start).as_secs_f64();
+            let of = |asked: &[Memberships]| asked.get(index).copied().unwrap_or_default();
+            let asked = done.map_or_else(|| of(asked), |done| done.asked).since(of(asked_before));
             let caused = caused.as_ref().and_then(|caused| caused.get(index).copied());
-            if let Some(measures) = flows.get_mut(index) {
+            if let Some(measures) = measures.flows.get_mut(index) {
                 measures.movement = Some(with_costs(moved, length_s, asked, caused));
             }
         }

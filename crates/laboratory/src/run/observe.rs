@@ -8,13 +8,13 @@ mod capture;
 mod notes;
 
 use layercast_core::family::Family;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::world::World;
 use crate::results::ResultsError;
 use crate::scenario::Scenario;
 
-use self::addresses::Addresses;
 use self::capture::Capture;
 use self::notes::NoteFile;
 
@@ -55,11 +55,16 @@ impl Observer {
             observer.notes = Some(NoteFile::create(&observation.directory, number, scenario)?);
         }
         if observation.capture_replication == number {
-            for &link in &observation.captures {
-                let Some(&id) = world.links.get(link) else { continue };
-                world.simulation_mut().watch_link(id);
-                let addresses = Addresses::new(scenario, world, link);
-                observer.captures.push(Capture::create(&observation.directory, id, addresses)?);
+            let links: BTreeSet<usize> = observation.captures.iter().map(|direction| direction / 2).collect();
+            for link in links {
+                let captured = [2 * link, 2 * link + 1].map(|number| observation.captures.contains(&number));
+                observer.captures.extend(Capture::create(
+                    &observation.directory,
+                    scenario,
+                    world,
+                    link,
+                    captured,
+                )?);
             }
         }
         Ok(observer)
@@ -68,7 +73,7 @@ impl Observer {
     /// Writes what happened since the last call.
     pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) -> Result<(), ResultsError> {
         for capture in &mut self.captures {
-            capture.collect(world.simulation_mut())?;
+            capture.collect(world)?;
         }
         self.notes.as_mut().map_or(Ok(()), |notes| notes.collect(world))
     }

@@ -39,8 +39,8 @@ pub fn measured<F: Family>(
     let mut observer = Observer::start(scenario, world, number, None)?;
     let mut replication = measure::measure(scenario, world, &mut observer, step)?;
     why::add_receivers(scenario, world, &build::flow_infos(scenario), &mut replication);
+    replication.paths = why::paths(world);
     if number == 1 {
-        replication.paths = why::paths(world);
         why::add_changes(world, &mut replication);
     }
     replication.number = number;

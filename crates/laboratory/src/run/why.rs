@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use layercast_core::family::Family;
-use layercast_core::units::Time;
+use layercast_core::units::{Duration, Time};
 use layercast_simulator::{LevelChange, LinkId};
 
+use super::completions::before;
 use super::world::{World, WorldFlow, WorldFlowId};
 use crate::results::why::{Cause, CauseCount, HeldBack, LevelMark, ReceiverMeasures};
 use crate::results::{FlowInfo, FlowSeries, Replication};
@@ -49,15 +50,20 @@ pub(super) fn add_receivers<F: Family>(
 ) {
     let Some(window) = scenario.windows.first() else { return };
     let Some(measures) = replication.windows.first_mut() else { return };
+    let time = |seconds: f64| Time::ZERO + Duration::from_secs_f64(seconds);
     let bin_s = scenario.series_bin.as_secs_f64();
     let each = world.flows.iter().zip(flows).zip(&replication.series.flows).zip(&mut measures.flows);
     for (((flow, info), series), measures) in each {
         let WorldFlowId::Receiver(id) = flow.id else { continue };
+        let until = measures.measured_until_s.map(time);
+        if until.is_some_and(|until| until <= window.start) {
+            continue;
+        }
         let looked = Looked {
-            changes: world.simulation().level_changes(id),
+            changes: before(world.simulation().level_changes(id), until),
             slow_start_ended: world.simulation().slow_start_ended(id),
             born: flow.start,
-            window,
+            window: &Window { end: until.unwrap_or(window.end), ..*window },
         };
         measures.receiver = Some(Box::new(looked.measures(info, series, bin_s)));
     }

@@ -22,14 +22,21 @@ use super::templates::merge::{Collision, Merger};
 use super::text_file::load;
 use super::tree::{At, Entry, Node, Value, join};
 
-/// Replaces `[topology]` by the links of its file. The file's text is added to `files`.
-pub(super) fn import(root: &mut Node, folder: &Path, problems: &mut Problems, files: &mut Vec<String>) {
-    let Value::Table(entries) = &mut root.value else { return };
-    let Some(position) = entries.iter().position(|entry| entry.key == "topology") else { return };
+/// Replaces `[topology]` by the links of its file. The file's text is added to `files`. Returns the nodes from which
+/// an edge leads to themselves.
+pub(super) fn import(
+    root: &mut Node,
+    folder: &Path,
+    problems: &mut Problems,
+    files: &mut Vec<String>,
+) -> Vec<String> {
+    let mut loops = Vec::new();
+    let Value::Table(entries) = &mut root.value else { return loops };
+    let Some(position) = entries.iter().position(|entry| entry.key == "topology") else { return loops };
     let table = entries.remove(position);
     let Value::Table(keys) = &table.node.value else {
         problems.push(Problem::of(&table.node, "a table is needed").allowed(TOPOLOGY.example));
-        return;
+        return loops;
     };
     for entry in keys.iter().filter(|entry| TOPOLOGY.field(&entry.key).is_none()) {
         let message = format!("a topology has no key `{}`", entry.key);
@@ -37,7 +44,7 @@ pub(super) fn import(root: &mut Node, folder: &Path, problems: &mut Problems, fi
         problems.push(problem.allowed(quoted(TOPOLOGY.keys())).nearest(TOPOLOGY.nearest(&entry.key)));
     }
     let made = match (table.node.entry("graphml"), table.node.entry("csv")) {
-        (Some(graphml), None) => from_graphml(&table.node, graphml, folder, problems, files),
+        (Some(graphml), None) => from_graphml(&table.node, graphml, folder, problems, files, &mut loops),
         (None, Some(csv)) => {
             let only = ["names", "parallel"].into_iter().filter_map(|key| table.node.entry(key));
             for entry in only {
@@ -58,6 +65,7 @@ pub(super) fn import(root: &mut Node, folder: &Path, problems: &mut Problems, fi
         merger.add("links", link.key_at, link, Collision::FirstHolds, problems);
     }
     merger.finish(root);
+    loops
 }
 
 /// One of the choices under a key, or the first of them.
@@ -78,6 +86,7 @@ fn from_graphml(
     folder: &Path,
     problems: &mut Problems,
     files: &mut Vec<String>,
+    loops: &mut Vec<String>,
 ) -> Option<Vec<Entry>> {
     let names = choice(table, "names", problems);
     let parallel: Parallel = choice(table, "parallel", problems);
@@ -87,7 +96,7 @@ fn from_graphml(
         files.push(text);
         parsed
     });
-    let edges = parsed.and_then(|edges| combine(edges, parallel));
+    let edges = parsed.and_then(|edges| combine(edges, parallel, loops));
     match edges {
         Ok(edges) => Some(edges.iter().map(|edge| link(source, edge, written, problems)).collect()),
         Err(reason) => {

@@ -9,6 +9,12 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     if wanted.is_empty() || reach > 30 {
         return None;
     }
+    let known: Vec<&str> = known.into_iter().collect();
+    // `cubic` is short for `tcp-cubic`.
+    let is_short = |candidate: &&&str| candidate.split_once('-').is_some_and(|(_, short)| short == wanted);
+    if let Some(full) = known.iter().find(is_short) {
+        return Some((*full).to_owned());
+    }
     let distance = |candidate: &str| strsim::damerau_levenshtein(&wanted, &candidate.to_lowercase());
     known
         .into_iter()
@@ -31,5 +37,6 @@ mod tests {
         assert_eq!(nearest("sed", known).as_deref(), Some("seed"));
         assert_eq!(nearest("bandwidth", known), None);
         assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("cubic", ["tcp-reno", "tcp-cubic"]).as_deref(), Some("tcp-cubic"));
     }
 }

@@ -9,9 +9,33 @@ use super::renamed;
 use super::tables::{self, SCENARIO, SESSION};
 use super::tree::{At, Entry, Node, Value, join, parse_override};
 
-/// Works all overrides into the tree, in order, so that the last one holds.
-pub(super) fn apply(root: &mut Node, overrides: &[String], catalogue: &Catalogue, problems: &mut Problems) {
-    for (index, text) in overrides.iter().enumerate() {
+/// When overrides are worked in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Before the topology is replaced by its links: those of `topology`.
+    Topology,
+    /// When the scenario is complete: all others.
+    Scenario,
+}
+
+impl Stage {
+    /// The stage of an override.
+    fn of(text: &str) -> Stage {
+        let key = text.split_once('=').map_or(text, |(key, _)| key);
+        let first = parts(key).next().unwrap_or_default();
+        if same_name("topology", unquoted(first.trim())) { Stage::Topology } else { Stage::Scenario }
+    }
+}
+
+/// Works the overrides of a stage into the tree, in order, so that the last one holds.
+pub(super) fn apply(
+    root: &mut Node,
+    overrides: &[String],
+    stage: Stage,
+    catalogue: &Catalogue,
+    problems: &mut Problems,
+) {
+    for (index, text) in overrides.iter().enumerate().filter(|(_, text)| Stage::of(text) == stage) {
         if let Err(problem) = apply_one(root, text, index + 1, catalogue) {
             problems.push(*problem);
         }
@@ -104,8 +128,8 @@ impl Finder<'_> {
         let Some((first, rest)) = segments.split_first() else { return Ok(Vec::new()) };
         let field = spec.fields().find(|field| same_name(field.key, first.text));
         let Some(field) = field else { return self.find_option(node, spec, path, *first, rest) };
-        if matches!(field.key, "for" | "topology") {
-            let message = "templates and topologies are worked in before overrides are applied";
+        if field.key == "for" {
+            let message = "templates are worked in before overrides are applied";
             let problem = Problem::at(first.at, field.key, message);
             return Err(problem.allowed("a key of what they make, such as flow.web07.count=3").into());
         }

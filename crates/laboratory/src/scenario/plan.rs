@@ -51,6 +51,8 @@ pub struct Scenario {
     pub probes: Vec<ProbePlan>,
     /// The texts of the files whose rows made tables.
     pub files: Vec<String>,
+    /// The nodes from which an edge of the topology's file leads to themselves, once for each such edge.
+    pub self_loops: Vec<String>,
 }
 
 /// A stretch of a run over which flows are measured.

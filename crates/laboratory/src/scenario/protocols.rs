@@ -53,9 +53,11 @@ impl Catalogue {
         self.entries.iter().find(|plan| plan.name() == name)
     }
 
-    /// The names of the reliable protocols.
-    pub(super) fn reliable(&self) -> Vec<&'static str> {
-        self.entries.iter().filter(|plan| plan.requirements().is_reliable()).map(ProtocolPlan::name).collect()
+    /// The names of the protocols for which something holds, as a list of choices.
+    pub(super) fn names_where(&self, holds: fn(&dyn Requirements) -> bool) -> String {
+        let those = self.entries.iter().filter(|plan| holds(plan.requirements()));
+        let named: Vec<String> = those.map(|plan| format!("\"{}\"", plan.name())).collect();
+        named.join(", ")
     }
 
     /// What stands for a protocol that could not be read; the scenario is rejected then.
@@ -110,6 +112,11 @@ impl ProtocolPlan {
     /// An option's value as it would be written; none if there is no such option.
     pub fn get_option(&self, name: &str) -> Option<String> {
         self.0.get(name)
+    }
+
+    /// Whether its receivers react to congestion marks (ECN), with the options that it has.
+    pub fn reacts_to_marks(&self) -> bool {
+        self.requirements().character().ecn
     }
 
     /// What a host must know before it opens a session.

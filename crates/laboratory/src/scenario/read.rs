@@ -37,7 +37,7 @@ use self::values::Read;
 use super::error::ScenarioErrors;
 use super::field::FieldKind;
 use super::import;
-use super::overrides;
+use super::overrides::{self, Stage};
 use super::plan::{Scenario, Window};
 use super::problems::{Problem, Problems};
 use super::protocols::Catalogue;
@@ -59,10 +59,26 @@ pub fn read(
     catalogue: &Catalogue,
 ) -> Result<Scenario, ScenarioErrors> {
     let (root, mut context) = prepare(name, text, overrides, catalogue)?;
-    match read_scenario(&root, &mut context) {
-        Some(scenario) if context.problems.is_empty() => Ok(scenario),
-        _ => Err(context.problems.into_errors()),
-    }
+    finish(read_scenario(&root, &mut context), context)
+}
+
+/// A scenario whose sessions are to get other protocols: whether its own react to marks is not asked.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_outline(
+    name: &str,
+    text: &str,
+    overrides: &[String],
+    catalogue: &Catalogue,
+) -> Result<Scenario, ScenarioErrors> {
+    let (root, mut context) = prepare(name, text, overrides, catalogue)?;
+    context.is_outline = true;
+    finish(read_scenario(&root, &mut context), context)
+}
+
+fn finish<T>(made: Option<T>, context: Context<'_>) -> Result<T, ScenarioErrors> {
+    made.filter(|_| context.problems.is_empty()).ok_or_else(|| context.problems.into_errors())
 }
 
 /// The scenario as one flat file: templates and overrides worked in, and no reference to rows in other
@@ -77,10 +93,7 @@ pub fn expand(
     catalogue: &Catalogue,
 ) -> Result<String, ScenarioErrors> {
     let (root, mut context) = prepare(name, text, overrides, catalogue)?;
-    match read_scenario(&root, &mut context) {
-        Some(_) if context.problems.is_empty() => Ok(write::toml(&root)),
-        _ => Err(context.problems.into_errors()),
-    }
+    finish(read_scenario(&root, &mut context), context).map(|_| write::toml(&root))
 }
 
 /// The tree of a scenario with all that is worked in before it is read.
@@ -102,14 +115,17 @@ fn prepare<'c>(
     };
     let folder = Path::new(name).parent().unwrap_or(Path::new("")).to_owned();
     let mut files = Vec::new();
-    import::import(&mut root, &folder, &mut problems, &mut files);
+    // What decides which file is read, and how, holds before it is read.
+    overrides::apply(&mut root, overrides, Stage::Topology, catalogue, &mut problems);
+    let self_loops = import::import(&mut root, &folder, &mut problems, &mut files);
     templates::expand(&mut root, &folder, &mut problems, &mut files);
     // What was not made would be missed everywhere.
     if !problems.is_empty() {
         return Err(problems.into_errors());
     }
-    overrides::apply(&mut root, overrides, catalogue, &mut problems);
-    Ok((root, Context { catalogue, problems, folder, files, traces: BTreeMap::new() }))
+    overrides::apply(&mut root, overrides, Stage::Scenario, catalogue, &mut problems);
+    let traces = BTreeMap::new();
+    Ok((root, Context { catalogue, problems, folder, files, self_loops, traces, is_outline: false }))
 }
 
 fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
@@ -166,6 +182,7 @@ fn read_scenario(root: &Node, context: &mut Context<'_>) -> Option<Scenario> {
         paper: Vec::new(),
         probes: Vec::new(),
         files: std::mem::take(&mut context.files),
+        self_loops: std::mem::take(&mut context.self_loops),
     };
     limits::check_bins(&table, &scenario, context);
     let known = Known { flows: scenario.flow_names(), incomplete };

@@ -191,7 +191,7 @@ measures! {
     Throughput, "throughput_kbps", "kbit/s", "Throughput of a receiver.";
     Jain, "jain_index", "", "Jain's index, mean over the groups with a receiver.";
     Loss, "loss_rate", "", "Packets lost over packets sent to a receiver.";
-    Utilisation, "utilisation", "", "Use of the links with a limited queue, of each the busier direction.";
+    Utilisation, "utilisation", "", "Use of the links that limit the receivers, or else are the fullest of their paths.";
     LevelChanges, "level_changes_per_min", "1/min", "Layers added and dropped.";
     ChannelJoins, "channel_joins_per_s", "1/s", "Channels joined by a receiver.";
     FairLevel, "fair_level_after_s", "s", "Time until a receiver first held the highest level that is at most a fair share.";

@@ -212,7 +212,7 @@ pub const SESSION: TableSpec = TableSpec {
         field(
             "relays",
             FieldKind::NodesOrNone,
-            Absent::Means("none, since the network carries multicast"),
+            Absent::Means("no relays: the network carries multicast"),
             "The nodes where relays run: the network carries no multicast of this session, and each relay and each receiver \
              has its packets by unicast from the nearest relay on its path, or from the source. Only the emulated world has \
              them; in the simulated one every router carries multicast. See `docs/relays.md`.",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::prepare::Run;
-use crate::compare::{bottlenecks, row_alone};
+use crate::compare::row_alone;
 use crate::results::statistics::mean;
 use crate::results::summary::FlowSummary;
 use crate::results::{Replication, ResultsError, Role, RunCost, Statistic, Summary};
@@ -16,7 +16,7 @@ pub(super) type Values = BTreeMap<Measure, Option<f64>>;
 /// The measures that a replication gives. Those relative to a run without multicast are made of two runs later.
 pub(super) fn of(run: &Run, replication: &Replication) -> Result<Values, ResultsError> {
     let summary = Summary::new(&run.experiment, std::slice::from_ref(replication), RunCost::default())?;
-    let row = row_alone(&run.contender, &summary, &bottlenecks(&run.contender.plan));
+    let row = row_alone(&run.contender, &summary, (&run.experiment, std::slice::from_ref(replication)));
     let looked = Looked { run, summary: &summary, replication };
     let own = if run.against.is_empty() {
         row.receivers.iter().map(|receiver| receiver.share_of_tcp.mean).collect()

@@ -11,7 +11,7 @@ use crate::results::Experiment;
 use crate::run::{self, RunRequest};
 use crate::scenario::naming::matches;
 use crate::scenario::suite::{CellPlan, Suite};
-use crate::scenario::{Catalogue, Scenario, ScenarioError};
+use crate::scenario::{Catalogue, ProtocolPlan, Scenario, ScenarioError};
 
 /// The version of the files with results: another one has other measures.
 pub(super) const RESULTS: u32 = 1;
@@ -133,7 +133,7 @@ fn protocols(request: &ScoreboardRequest, catalogue: &Catalogue) -> Result<Vec<S
     let known = catalogue.names();
     for (index, name) in request.protocols.iter().enumerate() {
         let wrong = if !known.contains(&name.as_str()) {
-            CompareError::Protocol { name: name.clone(), known: known.join(", ") }
+            CompareError::unknown_protocol(name, &known)
         } else if request.protocols[..index].contains(name) {
             CompareError::Twice { name: name.clone() }
         } else {
@@ -257,7 +257,7 @@ impl Placing<'_> {
         let mut all: Vec<String> = of_all.map(|setting| format!("{protocol}.{setting}")).collect();
         all.extend(self.plan.with.iter().filter(is_own).cloned());
         let (options, plan) = (self.catalogue.options(protocol), self.catalogue.named(protocol));
-        let takes_marks = plan.is_some_and(|plan| plan.requirements().character().ecn);
+        let takes_marks = plan.is_some_and(ProtocolPlan::reacts_to_marks);
         let knows = |setting: &&String| match setting.split('=').next().unwrap_or_default().trim() {
             "ecn" => takes_marks,
             name => options.iter().any(|option| option.name == name),

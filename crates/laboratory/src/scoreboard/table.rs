@@ -2,13 +2,10 @@
 
 use super::board::{Scoreboard, Total};
 use super::number::{mark, of, short};
-use crate::compare::layout::{paragraph, table};
+use crate::results::layout::{NARROWEST, paragraph, table};
 use crate::results::table::one_line;
 use crate::results::text::counted;
 use crate::scenario::suite::Part;
-
-/// The narrowest terminal, and what is assumed of one that does not say.
-pub const NARROWEST: usize = crate::compare::table::NARROWEST;
 
 /// What the marks mean.
 const LEGEND: &str = "✓ best or within the interval of the best, or in band; ✗ below half of the best, or out of band; \
@@ -17,7 +14,7 @@ const LEGEND: &str = "✓ best or within the interval of the best, or in band; �
 /// The totals and the verdicts as text, in lines of at most so many characters, [`NARROWEST`] at least.
 #[must_use]
 pub fn render(board: &Scoreboard, width: usize) -> String {
-    let width = width.clamp(NARROWEST, usize::from(crate::results::table::WIDTH));
+    let width = width.max(NARROWEST);
     let facts = format!(
         "{} · {} · {} · seed {}{}",
         one_line(&board.suite),

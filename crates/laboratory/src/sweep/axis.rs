@@ -115,7 +115,7 @@ impl Axis {
             let shown = unquoted(&value).to_owned();
             // The first of a range is enough: many ranges have too many values for an error each.
             if !seen.insert(shown.clone()) && !std::mem::replace(&mut repeated, true) {
-                let message = format!("the value {shown} stands there twice");
+                let message = format!("the value {shown} is given twice");
                 mistakes.push(mistake(&self.flag, at.clone(), &message, "each value once"));
             }
             self.values.push(shown);

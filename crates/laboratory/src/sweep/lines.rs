@@ -21,7 +21,7 @@ pub(super) struct Line {
     pub(super) family: String,
     /// The node, of flows.
     pub(super) node: String,
-    /// The protocol of a flow, or of the flow that a group is about.
+    /// The protocol of a flow, or of the flow that a group is about; none where that differs between cells.
     pub(super) protocol: String,
     /// By cell: how many flows it is there, and its statistics. Nothing where it is not.
     pub(super) cells: Vec<Option<LineCell>>,
@@ -60,10 +60,17 @@ pub(super) fn lines(outcome: &Outcome<'_>) -> Vec<Line> {
                     statistics: statistics(outcome.grid, kind, parts, &members),
                 };
                 let known = lines.iter().position(|known| known.kind == kind && known.name == line.name);
+                let protocol = line.protocol.clone();
                 let position = known.unwrap_or_else(|| {
                     lines.push(Line { cells: vec![None; outcome.grid.cells.len()], ..line });
                     lines.len() - 1
                 });
+                // Where the protocol is a key, a group is about none of them.
+                if let Some(group) =
+                    lines.get_mut(position).filter(|known| kind == Kind::Group && known.protocol != protocol)
+                {
+                    group.protocol.clear();
+                }
                 if let Some(slot) = lines.get_mut(position).and_then(|line| line.cells.get_mut(index)) {
                     *slot = Some(found);
                 }

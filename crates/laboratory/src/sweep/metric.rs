@@ -47,8 +47,9 @@ const fn metric(name: &'static str, kind: Kind, heading: &'static str, title: &'
 }
 
 /// All metrics but gauges, in the order of the results.
-pub static METRICS: [Metric; 43] = [
+pub static METRICS: [Metric; 47] = [
     metric("throughput_kbps", Kind::Flow, "kbit/s", "Throughput in kbit/s"),
+    metric("share_of_tcp", Kind::Flow, "of TCP", "Throughput over that of the TCP next to it"),
     metric("loss_rate", Kind::Flow, "loss", "Loss in %"),
     metric("lost_packets", Kind::Flow, "lost", "Packets lost"),
     metric("late_kbps", Kind::Flow, "late, kbit/s", "Late data in kbit/s"),
@@ -111,6 +112,19 @@ pub static METRICS: [Metric; 43] = [
     metric("drops", Kind::Link, "drops", "Packets dropped"),
     metric("marks", Kind::Link, "marks", "Packets marked"),
     metric("mean_queue_packets", Kind::Link, "mean queue", "Mean queue in packets"),
+    metric("queue_delay_ms", Kind::Link, "queue, ms", "Mean queueing delay in ms"),
+    metric(
+        "queue_delay_p95_ms",
+        Kind::Link,
+        "95 % under, ms",
+        "Queueing delay not exceeded for 95 % of the time, in ms",
+    ),
+    metric(
+        "queue_delay_p99_ms",
+        Kind::Link,
+        "99 % under, ms",
+        "Queueing delay not exceeded for 99 % of the time, in ms",
+    ),
 ];
 
 /// The metrics reported by default.

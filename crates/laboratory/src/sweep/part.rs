@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::grid::Cell;
 use super::probed;
+use crate::results::share::share_of_tcp;
 use crate::results::statistics::jain_index;
-use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, TrafficKind};
+use crate::results::{Experiment, FlowInfo, FlowMeasures, LinkMeasures, Replication, Role, TrafficKind};
 use crate::scenario::ProbePlan;
 
 /// The version of part files that this code writes and reads: another one holds other measures.
-const SCHEMA: u32 = 3;
+const SCHEMA: u32 = 5;
 
 /// One replication of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,6 +87,9 @@ impl PartWindow {
         let links = experiment.links.iter().zip(&window.links);
         let flows = flows.enumerate().map(|(index, (info, measures))| {
             let mut values = flow(info, measures);
+            if info.role == Role::Receiver && experiment.flows.iter().any(FlowInfo::is_tcp) {
+                values.push(("share_of_tcp", share_of_tcp(experiment, replication, number, index)));
+            }
             values.extend(probed::of_flow(probes, &replication.probes, index, window_s));
             measured(&info.name, values)
         });
@@ -95,9 +99,9 @@ impl PartWindow {
                 .groups
                 .iter()
                 .map(|group| {
-                    let flows = group.flows.iter().filter_map(|&flow| window.flows.get(flow));
-                    let throughputs: Vec<f64> = flows.map(|flow| flow.throughput_kbps).collect();
-                    measured(&group.name, vec![("jain_index", jain_index(&throughputs))])
+                    let (series, bin_s) = (&replication.series, experiment.series_bin_s);
+                    let kbps = window.together_kbps(&group.flows, series, window_s[0], bin_s);
+                    measured(&group.name, vec![("jain_index", jain_index(&kbps))])
                 })
                 .collect(),
             links: links.map(|(info, measures)| measured(&info.name, link(measures))).collect(),
@@ -165,5 +169,8 @@ fn link(measures: &LinkMeasures) -> Vec<(&'static str, Option<f64>)> {
         ("drops", Some(measures.drops as f64)),
         ("marks", Some(measures.marks as f64)),
         ("mean_queue_packets", Some(measures.mean_queue_packets)),
+        ("queue_delay_ms", Some(measures.queue_delay_ms())),
+        ("queue_delay_p95_ms", Some(measures.queue_delay_quantile_ms(0.95))),
+        ("queue_delay_p99_ms", Some(measures.queue_delay_quantile_ms(0.99))),
     ]
 }

@@ -17,6 +17,7 @@ use super::part::{Measured, Part};
 use super::runner::Outcome;
 use crate::results::ResultsError;
 use crate::results::columns::{self, optional, required, text};
+use crate::results::files::PartialFile;
 
 /// One value and what it is of.
 struct Row<'a> {
@@ -29,10 +30,10 @@ struct Row<'a> {
 
 /// Writes the file, under a partial name first: a row group for each cell.
 pub(super) fn write(path: &Path, outcome: &Outcome<'_>) -> std::result::Result<(), ResultsError> {
-    let file = columns::create(path)?;
+    let file = PartialFile::create(path)?;
     let file = write_rows(file, outcome)
         .map_err(|source| ResultsError::Parquet { path: path.to_owned(), source })?;
-    columns::complete(path, file)
+    file.complete()
 }
 
 /// The columns: one for each key, of numbers where its values are numbers.

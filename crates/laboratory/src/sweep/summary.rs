@@ -10,6 +10,7 @@ use super::grid::Cell;
 use super::metric::{Kind, Metric};
 use super::part::{Measured, Part, PartWindow};
 use super::runner::Outcome;
+use crate::results::csv::Csv;
 use crate::results::{FlowInfo, Statistic, json};
 
 /// The version of the schema that this code writes and reads.
@@ -100,6 +101,22 @@ pub struct SubjectSummary {
 }
 
 impl SweepSummary {
+    /// Every statistic of every cell as comma-separated values: the keys come first.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut csv = Csv::new(self.keys.iter().map(|key| key.key.as_str()));
+        for cell in &self.cells {
+            let values: Vec<&str> = cell.values.iter().map(String::as_str).collect();
+            for window in &cell.windows {
+                let kinds = [("flow", &window.flows), ("group", &window.groups), ("link", &window.links)];
+                for (kind, subjects) in kinds {
+                    subjects.iter().for_each(|one| csv.subject(&values, window.window_s, kind, one));
+                }
+            }
+        }
+        csv.finish()
+    }
+
     /// The statistics of a sweep.
     #[must_use]
     pub fn new(outcome: &Outcome<'_>) -> SweepSummary {

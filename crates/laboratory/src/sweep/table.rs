@@ -4,15 +4,16 @@ use super::grid::Grid;
 use super::lines::{Line, lines};
 use super::metric::{Kind, Metric};
 use super::runner::Outcome;
-use crate::results::table::{lay_out, one_line};
+use crate::results::layout::table;
+use crate::results::table::one_line;
 use crate::results::text::{NONE, Style, counted};
 
 /// Rows beyond these are only in the files.
 const MOST_ROWS: usize = 200;
 
-/// The tables of a sweep as text.
+/// The tables of a sweep as text, in lines of at most so many characters.
 #[must_use]
-pub fn render(outcome: &Outcome<'_>) -> String {
+pub fn render(outcome: &Outcome<'_>, width: usize) -> String {
     let grid = outcome.grid;
     let lines = lines(outcome);
     let interval = if grid.replications > 1 { " · mean ± 95 % interval" } else { "" };
@@ -30,13 +31,13 @@ pub fn render(outcome: &Outcome<'_>) -> String {
             grid.metrics.iter().filter(|metric| of_kind.iter().any(|line| line.has(metric))).collect();
         if !metrics.is_empty() {
             text.push('\n');
-            text.push_str(&table(grid, kind, &of_kind, &metrics));
+            text.push_str(&of_one_kind(grid, kind, &of_kind, &metrics, width));
         }
     }
     text
 }
 
-fn table(grid: &Grid, kind: Kind, lines: &[&Line], metrics: &[&Metric]) -> String {
+fn of_one_kind(grid: &Grid, kind: Kind, lines: &[&Line], metrics: &[&Metric], width: usize) -> String {
     let mut heading: Vec<String> = grid.axes.iter().map(|axis| one_line(&axis.key)).collect();
     heading.push(kind.name().to_owned());
     heading.extend(metrics.iter().map(|metric| metric.heading.to_owned()));
@@ -58,7 +59,7 @@ fn table(grid: &Grid, kind: Kind, lines: &[&Line], metrics: &[&Metric]) -> Strin
     }
     let all = rows.len();
     rows.truncate(MOST_ROWS);
-    let mut text = lay_out(heading, rows);
+    let mut text = table(&heading, &rows, width);
     if all > MOST_ROWS {
         text.push_str(&format!("The first {MOST_ROWS} of {all} rows; the rest is in sweep.json.\n"));
     }

@@ -191,6 +191,198 @@ fn marks_are_answered_and_datagrams_shown_in_a_capture() {
     assert_eq!(count(&forward, &|line| is_tcp(line) && !truth(&line[0]) && truth(&line[1])), 0);
 }
 
+/// TCP alone, both ways, with losses of a short queue and connections one after another. Both directions of G-R
+/// have a rate at which the dissector does not take a resent packet for one that was overtaken.
+const ONLY_TCP: &str = r#"
+name = "only TCP"
+duration = "20 s"
+
+[links]
+S-G = { rate = "100 Mbit/s", delay = "1 ms" }
+G-R = { rate = "2 Mbit/s", delay = "20 ms", queue = { limit = "10 packets" }, loss = 0.003 }
+
+[flows.down]
+protocol = "tcp-cubic"
+from = "S"
+to = "R"
+
+[flows.up]
+protocol = "tcp-sack"
+from = "R"
+to = "S"
+
+[flows.pages]
+protocol = "tcp-cubic"
+from = "S"
+to = "R"
+size = "60 kB"
+gap = "1 s"
+"#;
+
+fn only_tcp(name: &str, profile: &str) -> [PathBuf; 2] {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).unwrap();
+    let observation = Observation {
+        directory: directory.clone(),
+        captures: LINKS.to_vec(),
+        capture_replication: 1,
+        notes: false,
+    };
+    let sets = ["down", "up", "pages"].map(|flow| format!("flow.{flow}.profile={profile}"));
+    let mut sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+    sets.push("replications=1");
+    run_observed("only-tcp.toml", ONLY_TCP, &sets, 1, Some(observation));
+    ["capture-G-R.pcap", "capture-R-G.pcap"].map(|file| directory.join(file))
+}
+
+/// A segment as the capture has it.
+struct Segment {
+    at_ms: f64,
+    /// The way it goes: its ports.
+    ports: (u16, u16),
+    is_syn: bool,
+    seq: u32,
+    payload: u32,
+    ack: u32,
+    /// Its timestamp and the echo.
+    clock: Option<(u32, u32)>,
+}
+
+/// All segments of a file, in its order.
+fn segments(file: &Path) -> Vec<Segment> {
+    let mut reader = PcapReader::new(File::open(file).unwrap()).unwrap();
+    let mut found = Vec::new();
+    while let Some(packet) = reader.next_packet() {
+        let packet = packet.unwrap();
+        let sliced = etherparse::LaxSlicedPacket::from_ip(&packet.data).unwrap();
+        let Some(TransportSlice::Tcp(tcp)) = &sliced.transport else { panic!("not TCP") };
+        let clock = tcp.options_iterator().find_map(|option| match option.unwrap() {
+            etherparse::TcpOptionElement::Timestamp(value, echo) => Some((value, echo)),
+            _ => None,
+        });
+        found.push(Segment {
+            at_ms: packet.timestamp.as_secs_f64() * 1e3,
+            ports: (tcp.source_port(), tcp.destination_port()),
+            is_syn: tcp.syn(),
+            seq: tcp.sequence_number(),
+            payload: packet.orig_len - 20 - tcp.slice().len() as u32,
+            ack: tcp.acknowledgment_number(),
+            clock,
+        });
+    }
+    found
+}
+
+/// The parts of a file between one SYN and the next of the same connection.
+fn connections(segments: Vec<Segment>) -> Vec<Vec<Segment>> {
+    let mut open: BTreeMap<(u16, u16), Vec<Segment>> = BTreeMap::new();
+    let mut done = Vec::new();
+    for segment in segments {
+        let present = open.entry(segment.ports).or_default();
+        if segment.is_syn && present.iter().any(|earlier| earlier.seq != segment.seq) {
+            done.push(std::mem::take(present));
+        }
+        present.push(segment);
+    }
+    done.extend(open.into_values());
+    done
+}
+
+#[test]
+fn payloads_of_tcp_tile_the_sequence_numbers_and_acknowledgements_have_none() {
+    for (profile, payload) in [("linux", 1448), ("ns2", 960)] {
+        let files = only_tcp(&format!("capture-tiles-{profile}"), profile);
+        let mut data_of = BTreeMap::new();
+        for file in &files {
+            let found = connections(segments(file));
+            // One long connection each way, and several pages one after another on the same ports.
+            assert!(found.len() >= 5, "{} connections", found.len());
+            for connection in found {
+                let first = connection[0].seq;
+                let has_data = connection.iter().any(|segment| segment.payload > 0);
+                let boundary = |byte: u32| byte == 1 || byte.wrapping_sub(1).is_multiple_of(payload);
+                for segment in &connection {
+                    if !has_data || segment.is_syn {
+                        assert_eq!(segment.payload, 0, "an acknowledgement or a SYN has data");
+                        continue;
+                    }
+                    assert_eq!(segment.payload, payload);
+                    assert!(boundary(segment.seq.wrapping_sub(first)), "{}", segment.seq);
+                }
+                if has_data {
+                    let starts: std::collections::BTreeSet<u32> =
+                        connection.iter().map(|segment| segment.seq.wrapping_sub(first)).collect();
+                    data_of.insert((connection[0].ports, first), starts);
+                }
+            }
+        }
+        for file in &files {
+            for segment in segments(file).iter().filter(|segment| segment.payload == 0 && !segment.is_syn) {
+                let there = (segment.ports.1, segment.ports.0);
+                let known = data_of.iter().any(|(&(ports, first), starts)| {
+                    let next = segment.ack.wrapping_sub(first);
+                    // It asks for the packet after one that was sent.
+                    ports == there && (next == 1 || starts.contains(&next.wrapping_sub(payload)))
+                });
+                assert!(known, "{} acknowledges a part of a packet", segment.ack);
+            }
+        }
+    }
+}
+
+#[test]
+fn timestamps_advance_and_echo_what_was_sent() {
+    let [down, up] = only_tcp("capture-clocks", "linux").map(|file| segments(&file));
+    let mut all: Vec<&Segment> = down.iter().chain(&up).collect();
+    all.sort_by(|one, other| one.at_ms.total_cmp(&other.at_ms));
+    let mut sent: BTreeMap<(u16, u16), Vec<u32>> = BTreeMap::new();
+    let mut echoes = 0;
+    for segment in all {
+        let (value, echo) = segment.clock.expect("every segment has a timestamp");
+        let mine = sent.entry(segment.ports).or_default();
+        assert!(mine.last().is_none_or(|last| *last <= value), "a clock goes back");
+        assert!((f64::from(value) - segment.at_ms).abs() <= 1.0, "{value} at {} ms", segment.at_ms);
+        mine.push(value);
+        let theirs = sent.entry((segment.ports.1, segment.ports.0)).or_default();
+        assert!(echo == 0 || theirs.binary_search(&echo).is_ok(), "{echo} was never sent");
+        if segment.payload == 0 && !segment.is_syn {
+            // Of data that went to an end and came back: the link is crossed at least once.
+            let took = segment.at_ms - f64::from(echo - 1);
+            assert!((20.0..2000.0).contains(&took), "{took} ms");
+            echoes += 1;
+        }
+    }
+    assert!(echoes > 1000, "{echoes}");
+    assert!(segments(&only_tcp("capture-no-clocks", "ns2")[0]).iter().all(|segment| segment.clock.is_none()));
+}
+
+#[test]
+fn wireshark_calls_out_of_order_only_what_is_sent_again() {
+    let fields =
+        ["tcp.analysis.out_of_order", "tcp.analysis.retransmission", "tcp.analysis.ack_lost_segment"];
+    for profile in ["linux", "ns2"] {
+        for file in only_tcp(&format!("capture-order-{profile}"), profile) {
+            let Some(reported) = dissected(&file, 5500, &CHECKSUM, &fields) else { return };
+            // Sent again: below what was sent already, by connection.
+            let mut highest: BTreeMap<(u16, u16), u32> = BTreeMap::new();
+            let mut wrong = Vec::new();
+            let found = segments(&file);
+            assert_eq!(found.len(), reported.len());
+            for (number, (segment, line)) in found.iter().zip(&reported).enumerate() {
+                let before = highest.entry(segment.ports).or_default();
+                let is_again = segment.seq <= *before && segment.payload > 0;
+                *before = if segment.is_syn { segment.seq } else { segment.seq.max(*before) };
+                let is_called = line.iter().take(2).any(|field| !field.is_empty());
+                if is_called && !is_again {
+                    wrong.push((number + 1, segment.ports, line.clone()));
+                }
+            }
+            assert!(wrong.is_empty(), "{profile}, {}: {wrong:?}", file.display());
+        }
+    }
+}
+
 #[test]
 fn wireshark_finds_no_fault_with_a_capture() {
     let (_, files) = captured("capture-wireshark");

@@ -330,6 +330,64 @@ fn a_verdict_says_what_showed_it() {
     );
 }
 
+/// Four times what the link carries gets all of it and loses three quarters. Losses of the link itself are not counted.
+#[test]
+fn who_loses_too_much_is_not_best() {
+    let alone = |rate: &str, loss: &str, protocols: &[&str], with: &[&str]| {
+        let text = sites(1)
+            .split("[flows.dl]")
+            .next()
+            .unwrap()
+            .replace("rate = \"2 Mbit/s\"", &format!("rate = \"{rate}\", loss = {loss}"));
+        let with = with.iter().map(|set| (*set).to_owned()).collect();
+        let request = CompareRequest { text, with, ..at_sites(1, protocols) };
+        Comparison::new(&run(&request), "", None).unwrap()
+    };
+    let top = ["fixed.level=4"];
+    let comparison = alone("250 kbit/s", "0", &["fixed", "cbr"], &top);
+    let loss = comparison.protocols[0].loss_rate.mean.unwrap();
+    assert!(
+        loss > 0.7
+            && comparison.protocols[0].throughput_kbps.mean > comparison.protocols[1].throughput_kbps.mean
+    );
+    let verdict = &comparison.verdict;
+    assert_eq!(
+        (verdict.best.as_slice(), verdict.lossy.as_slice()),
+        (&["cbr".to_owned()][..], &["fixed".to_owned()][..]),
+        "{}",
+        verdict.text
+    );
+    assert!(verdict.text.starts_with("Best: cbr. Left out: fixed loses 7"), "{}", verdict.text);
+    let none = alone("250 kbit/s", "0", &["fixed"], &top);
+    assert!(none.verdict.best.is_empty() && none.reference == "fixed");
+    assert!(none.verdict.text.starts_with("None is best: fixed loses 7"), "{}", none.verdict.text);
+    for place in ["before-queue", "after-link"] {
+        let random =
+            format!("{{ forward = {{ model = \"bernoulli\", probability = 0.5, place = \"{place}\" }} }}");
+        let random = alone("2 Mbit/s", &random, &["fixed"], &top);
+        assert!(random.protocols[0].loss_rate.mean.unwrap() > 0.45);
+        assert!(random.protocols[0].queue_loss.unwrap() < 0.01, "{:?}", random.protocols[0].queue_loss);
+        assert_eq!(random.verdict.best, ["fixed"]);
+    }
+}
+
+/// The first link is hardly used, and says nothing of how busy the bottleneck was.
+#[test]
+fn only_links_that_limit_count_as_used() {
+    let request = at_sites(1, &["elm", "rlc"]);
+    let comparison = Comparison::new(&run(&request), "", None).unwrap();
+    assert_eq!(comparison.bottlenecks, ["G-SITE01"]);
+    for row in &comparison.protocols {
+        assert!(row.utilisation.mean.unwrap() > 0.9, "{}: {:?}", row.protocol, row.utilisation);
+    }
+    // A path with room is judged by its fullest link.
+    let room =
+        sites(1).split("[flows.dl]").next().unwrap().replace("rate = \"2 Mbit/s\"", "rate = \"50 Mbit/s\"");
+    let comparison =
+        Comparison::new(&run(&CompareRequest { text: room, ..at_sites(1, &["fixed"]) }), "", None).unwrap();
+    assert_eq!(comparison.bottlenecks, ["G-SITE01"]);
+}
+
 #[test]
 fn what_does_the_same_shows_no_difference() {
     // Both send the base layer and nothing else, whatever happens.
@@ -363,6 +421,34 @@ fn all_that_refuse_are_named_at_once() {
             .iter()
             .all(|one| !one.reasons.is_empty() && one.reasons.iter().all(|why| why.len() > 20))
     );
+}
+
+/// Of an ECN-capable session only the protocols that react to marks are compared, whichever the file names, and the
+/// others are listed with the reason.
+#[test]
+fn protocols_that_ignore_marks_are_left_out_of_an_ecn_capable_session() {
+    let request = at_sites(1, &["rlc", "elm", "flid-dl"]);
+    for own in ["elm", "rlc"] {
+        let text = request.text.replace("protocol = \"elm\"", &format!("protocol = \"{own}\"\necn = true"));
+        let prepared = prepare(&CompareRequest { text, ..request.clone() });
+        let names: Vec<&str> = prepared.contenders.iter().map(|one| one.protocol.as_str()).collect();
+        assert_eq!((names, prepared.baseline.is_some()), (vec!["elm"], true));
+        let refused: Vec<&str> = prepared.refused.iter().map(|one| one.protocol.as_str()).collect();
+        assert_eq!(refused, ["rlc", "flid-dl"]);
+        let reason = &prepared.refused[0].reasons;
+        assert!(reason.len() == 1 && reason[0].contains("do not react to marks"), "{reason:?}");
+    }
+    let set = CompareRequest { overrides: vec!["session.dist.ecn=true".to_owned()], ..request };
+    assert_eq!(prepare(&set).refused.len(), 2);
+    let own = CompareRequest { with: vec!["rlc.ecn=false".to_owned()], ..set.clone() };
+    assert_eq!(prepare(&own).refused.len(), 1, "a setting of its own takes it in");
+    // Other refusals still stop the comparison, and so does one of all.
+    let with_other =
+        CompareRequest { protocols: vec!["elm".to_owned(), "rlc".to_owned(), "tfrc".to_owned()], ..set };
+    let text = with_other.text.replace("\"SITE01\"]", "\"SITE01\", \"SITE01\"]");
+    assert!(message(&CompareRequest { text, ..with_other.clone() }).contains("\"tfrc\""));
+    let none = CompareRequest { protocols: vec!["rlc".to_owned()], ..with_other };
+    assert!(message(&none).contains("1 of 1 protocols"));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn what_still_comes_to_a_crashed_host_is_reported_as_late() {
     assert!((ran.kbps("fixed@R") - 800.0 * 60.0 / 400.0).abs() < 1.0);
     assert_eq!(late_kbps(&ran, "fixed@Q"), 0.0);
     // All of the window from 100 to 200 s is late.
-    let within = &ran.summary.windows[0].flows["fixed@R"];
+    let within = &ran.summary.windows[0].flow("fixed@R").unwrap().measures;
     assert!((within.late_kbps.as_ref().unwrap().mean.unwrap() - 800.0).abs() < 1.0);
     assert_eq!(within.throughput_kbps.mean, Some(0.0));
     // The link carries it all the same.

@@ -66,7 +66,6 @@ fn fingerprints_hold() {
     assert!(
         differences.is_empty(),
         "results have changed:\n{}\nIf they should have, `make fingerprints` writes {} again \
-         (UPDATE_FINGERPRINTS=1 cargo test -p layercast-laboratory fingerprints); \
          say in the commit what changed them.",
         differences.join("\n"),
         path.display(),

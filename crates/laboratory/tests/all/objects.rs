@@ -2,8 +2,10 @@
 //! what happens after the last packet.
 
 use crate::running::{Ran, built_in, read, run_text, run_with_jobs};
+use layercast_laboratory::results::why::HeldBack;
 use layercast_laboratory::results::{self, Statistic};
 use layercast_laboratory::run::Outcome;
+use layercast_laboratory::why::answer;
 
 /// 1 MB is 1097 symbols of 912 bytes in 2 blocks, each of which takes two more.
 const PACKETS: f64 = 1101.0;
@@ -45,9 +47,11 @@ fn mean(statistic: Option<&Statistic>) -> f64 {
     statistic.unwrap().mean.unwrap()
 }
 
-/// The packets of a flow over the whole run, of 1000 bytes each.
+/// The packets of a flow until it had its object, of 1000 bytes each.
 fn packets(ran: &Ran, flow: &str) -> f64 {
-    (ran.kbps(flow) * 1e3 * ran.summary.duration_s / 8e3).round()
+    let found = ran.summary.flows.iter().find(|one| one.name == flow).unwrap();
+    let until_s = mean(found.why.as_ref().unwrap().measured_until_s.as_ref());
+    (ran.kbps(flow) * 1e3 * until_s / 8e3).round()
 }
 
 /// The packets come one by one at the layer's rate. The join takes 20 ms up, the data 20 ms down and 0.8 ms at each of
@@ -85,6 +89,47 @@ fn losses_delay_it_by_one_over_the_share_that_arrives() {
     );
 }
 
+/// What a receiver got is measured until it has its object, and so is what others got next to it: a link of 2 Mbit/s of
+/// which the session takes 1 Mbit/s for 8.8 s, and a TCP the other half then and all of it for the rest of a minute.
+#[test]
+fn what_is_measured_ends_with_the_object() {
+    let flows = "[flows.tcp]\nprotocol = \"tcp-cubic\"\nfrom = \"S\"\nto = \"R1\"\n[groups]\none = [\"s@R1\", \"tcp@R1\"]\n";
+    let text = format!("{CONSTANT}{flows}")
+        .replace("G-R1 = {}", "G-R1 = { rate = \"2 Mbit/s\", queue = { kind = \"fair\" } }");
+    let windows = r#"windows=[["2 s", "end"], ["20 s", "end"]]"#;
+    let ran = run_text("constant", &text, &[windows, "replications=2"]);
+    let found = ran.summary.flows.iter().find(|flow| flow.name == "s@R1").unwrap();
+    let (measures, why) = (&found.measures, found.why.as_ref().unwrap());
+    let took = mean(measures.completion_s.as_ref());
+    assert!((mean(why.measured_until_s.as_ref()) - took).abs() < 1e-6);
+    // All of a packet every 8 ms, but for one at each end.
+    assert!((ran.kbps("s@R1") - 1000.0).abs() < 3.0, "{}", ran.kbps("s@R1"));
+    assert_eq!(mean(measures.mean_level.as_ref()), 0.0, "it held its only layer all the time");
+    assert_eq!(mean(measures.level_changes.as_ref()), 0.0, "leaving with the object is no change");
+    assert_eq!(why.held_back.iter().find(|held| held.by == HeldBack::NoLayer), None, "{why:?}");
+    // A TCP has less than its half until its window is open, and nearly all of the link later.
+    assert!(mean(Some(&ran.summary.groups[0].jain_index)) > 0.98, "{:?}", ran.summary.groups[0].jain_index);
+    assert!(ran.kbps("tcp@R1") > 1700.0, "over the whole window: {}", ran.kbps("tcp@R1"));
+    // Nothing is said of a window in which it had its object already.
+    let later = &ran.summary.windows[0];
+    assert_eq!(later.flow("s@R1").unwrap().measures.throughput_kbps.mean, None);
+    assert_eq!(later.flow("s@R1").unwrap().measures.mean_level.as_ref().unwrap().mean, None);
+    assert_eq!(later.group("one").unwrap().jain_index.mean, None);
+    let Outcome { experiment, replications, .. } = &ran.outcome;
+    let series = &replications[0].series.flows[0];
+    let measured = took.ceil() as usize;
+    assert!(series.throughput_kbps[..measured].iter().all(|kbps| kbps.is_finite()));
+    assert!(series.throughput_kbps[measured..].iter().all(|kbps| kbps.is_nan()));
+    assert!(series.level[measured..].iter().all(Option::is_none));
+    // And readers know.
+    let page = results::report::html(experiment, replications, &ran.summary).unwrap();
+    for text in [results::table::render(experiment, &ran.summary, usize::MAX), page] {
+        assert!(text.contains("receivers until they have their object"), "{text}");
+    }
+    let answer = answer(&ran.summary, "s@R1").unwrap();
+    assert!(answer.contains("until it had its object, 8."), "{answer}");
+}
+
 /// The source goes on for those who come later, which need as long as if they had been first.
 #[test]
 fn a_late_joiner_completes_after_its_own_time() {
@@ -111,15 +156,23 @@ fn a_receiver_stays_for_the_others_if_it_is_asked_to_and_the_source_stops_last()
     let stay = [&slow[..], &["session.s.leave_when_complete=false"]].concat();
     let (leaving, staying) = (run_text("constant", CONSTANT, &slow), run_text("constant", CONSTANT, &stay));
     assert_eq!(packets(&leaving, "s@R1"), PACKETS);
+    // One that stays is measured to the end of the second in which it has it.
+    let (until_s, rate) = (PACKETS * INTERVAL_S + 0.04, 1.0 / INTERVAL_S);
+    assert!((packets(&staying, "s@R1") - (until_s.ceil() - 0.04) * rate).abs() < 3.0);
     assert_eq!(completion_s(&leaving, "s@R1"), completion_s(&staying, "s@R1"));
     // R2 needs twice as long, and R1 gets all of that, but for what is still on its way at the end.
     let took = completion_s(&staying, "s@R2").unwrap();
     let sent = (took - 0.04) / INTERVAL_S;
-    assert!((packets(&staying, "s@R1") - sent).abs() < 10.0, "{} of {sent}", packets(&staying, "s@R1"));
+    let carried = |ran: &Ran| {
+        let link = ran.summary.links.iter().find(|link| link.name == "G-R1").unwrap();
+        mean(link.packets.as_ref())
+    };
+    assert!((carried(&staying) - sent).abs() < 10.0, "{} of {sent}", carried(&staying));
+    assert!((carried(&leaving) - PACKETS).abs() < 10.0, "{}", carried(&leaving));
     assert!(took > 1.8 * SIZE_OVER_RATE_S && took < 40.0, "{took}");
     for ran in [&leaving, &staying] {
-        let later = &ran.summary.windows[0].flows["s@R1"].throughput_kbps;
-        assert_eq!(later.mean, Some(0.0), "nothing is sent when nobody needs it");
+        let later = &ran.summary.windows[0].flow("s@R1").unwrap().measures.throughput_kbps;
+        assert_eq!(later.mean, None, "it had its object before that window");
     }
 }
 
@@ -146,7 +199,7 @@ fn receivers_that_do_not_finish_are_counted_and_named() {
     let received = mean(measures.object_received.as_ref());
     assert!((received - 4.96 / SIZE_OVER_RATE_S).abs() < 0.003, "{received}");
     let Outcome { experiment, replications, .. } = &ran.outcome;
-    let table = results::table::render(experiment, &ran.summary);
+    let table = results::table::render(experiment, &ran.summary, 120);
     assert!(table.contains("Complete at the end: 0 of 2 receivers."), "{table}");
     assert!(table.contains("s@R1 not complete: 56 % at the end."), "{table}");
     let page = results::report::html(experiment, replications, &ran.summary).unwrap();
@@ -161,7 +214,7 @@ fn receivers_that_do_not_finish_are_counted_and_named() {
 
 #[test]
 fn a_column_of_completion_is_there_only_with_an_object() {
-    let table = |ran: &Ran| results::table::render(&ran.outcome.experiment, &ran.summary);
+    let table = |ran: &Ran| results::table::render(&ran.outcome.experiment, &ran.summary, 120);
     let with = run_text("constant", CONSTANT, &[]);
     assert!(table(&with).contains("complete, s"), "{}", table(&with));
     assert!(table(&with).contains("Complete at the end: 2 of 2 receivers."), "{}", table(&with));

@@ -76,7 +76,7 @@ fn quick_joins_and_slow_leaves_carry_more_and_still_give_way_to_a_burst() {
     assert!(more > 1.1 * less, "{more} {less}");
     assert!(jain(&quick_joins, "elm") > jain(&quick_leaves, "elm"));
     for ran in [quick_joins, quick_leaves] {
-        let burst = &ran.summary.windows[0].flows["elm@R3"];
+        let burst = &ran.summary.windows[0].flow("elm@R3").unwrap().measures;
         let fell = &burst.movement.as_ref().unwrap().fell_after_s;
         assert!(fell.samples.iter().all(|after| after.is_some_and(|after_s| after_s < 60.0)), "{fell:?}");
     }

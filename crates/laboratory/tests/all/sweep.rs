@@ -97,9 +97,31 @@ fn a_cell_is_what_a_run_with_its_values_is() {
             assert_eq!(of(ours, "mean_level"), flow.measures.mean_level);
         }
         assert_eq!(of(&window.groups[0], "jain_index").as_ref(), Some(&run.groups[0].jain_index));
-        let further: &Statistic = &run.windows[0].flows["elm@R"].throughput_kbps;
+        let further: &Statistic = &run.windows[0].flow("elm@R").unwrap().measures.throughput_kbps;
         assert_eq!(of(&cell.windows[1].flows[0], "throughput_kbps").as_ref(), Some(further));
     }
+}
+
+#[test]
+fn shares_of_tcp_and_queueing_delays_are_metrics() {
+    let metrics = ["throughput_kbps", "share_of_tcp", "queue_delay_ms", "queue_delay_p95_ms"];
+    let metrics = metrics.iter().map(|&name| name.to_owned()).collect();
+    let grid = read(&SweepRequest { metrics, ..request(&["link.G-R.delay=40 ms"]) });
+    let store = Store::open(&scratch("shares"), &grid).unwrap();
+    let summary = SweepSummary::new(&finish(&grid, &store));
+    let window = &summary.cells[0].windows[0];
+    let kbps =
+        |flow: usize| window.flows[flow].measures["throughput_kbps"].samples.iter().map(|kbps| kbps.unwrap());
+    let expected: Vec<Option<f64>> = kbps(0).zip(kbps(1)).map(|(elm, tcp)| Some(elm / tcp)).collect();
+    assert_eq!(window.flows[0].measures["share_of_tcp"].samples, expected);
+    assert!(!window.flows[1].measures.contains_key("share_of_tcp"), "a TCP has none");
+    let run = run_text("small.toml", SMALL, &["link.G-R.delay=40 ms"]).summary;
+    for (ours, link) in window.links.iter().zip(&run.links) {
+        assert_eq!(ours.name, link.name);
+        assert_eq!(ours.measures.get("queue_delay_ms"), link.queue_delay_ms.as_ref());
+        assert_eq!(ours.measures.get("queue_delay_p95_ms"), link.queue_delay_p95_ms.as_ref());
+    }
+    assert!(run.links[2].queue_delay_ms.as_ref().unwrap().mean > Some(1.0));
 }
 
 #[test]
@@ -232,7 +254,7 @@ fn what_cannot_be_varied_is_reported_in_the_flag() {
         (vec!["duration="], "a value is missing here"),
         (vec!["replications=1,2"], "`replications` cannot be varied"),
         (vec!["window=[[\"1 s\", \"end\"]]"], "a column of sweep.parquet has this name"),
-        (vec!["duration=12 s,\"12 s\""], "the value 12 s stands there twice"),
+        (vec!["duration=12 s,\"12 s\""], "the value 12 s is given twice"),
         (vec!["duration=12 s", "duration=13 s"], "`duration` is varied twice"),
         (vec!["flow.tcp.size.law=uniform,pareto"], "`law` is now `distribution`"),
         (vec!["link.G-R.delay=5 parsecs"], "5 parsecs is not allowed"),
@@ -262,12 +284,19 @@ fn a_mistake_of_some_cells_names_them() {
 }
 
 #[test]
+fn cells_of_protocols_that_ignore_marks_are_refused() {
+    let text = mistakes(&request(&["session.elm.ecn=false,true", "session.elm.protocol=elm,rlc"]));
+    assert!(text.contains("\"rlc\" do not react to marks"), "{text}");
+    assert!(text.contains("--> --vary:1:23") && text.ends_with("1 error"), "{text}");
+}
+
+#[test]
 fn flows_that_share_a_name_are_reported_as_their_mean() {
     let grid = read(&request(&["flow.tcp.count=1,3"]));
     let directory = scratch("families");
     let store = Store::open(&directory, &grid).unwrap();
     let outcome = finish(&grid, &store);
-    let text = table::render(&outcome);
+    let text = table::render(&outcome, 120);
     assert!(text.lines().any(|line| line.starts_with("1 ") && line.contains(" tcp@R  ")), "{text}");
     assert!(text.lines().any(|line| line.starts_with("3 ") && line.contains(" tcp@R × 3 ")), "{text}");
     let summary = SweepSummary::new(&outcome);
@@ -354,4 +383,21 @@ fn probes_of_flows_are_reported_as_their_mean_over_the_window() {
             assert!(!window.flows[1].measures.contains_key("rtt_ms"), "TCP has no such probe");
         }
     }
+}
+
+#[test]
+fn a_group_is_of_no_protocol_where_the_protocol_is_a_key() {
+    let legend = |vary: &str, name: &str| {
+        let grid = read(&request(&[vary]));
+        let directory = scratch(name);
+        let store = Store::open(&directory, &grid).unwrap();
+        let outcome = finish(&grid, &store);
+        write_all(&directory, &outcome, &SweepSummary::new(&outcome)).unwrap();
+        let page = fs::read_to_string(directory.join("report.html")).unwrap();
+        let index = page.split("<h2>Jain index</h2>").nth(1).unwrap();
+        index.split("<figure").next().unwrap().to_owned()
+    };
+    assert!(legend("link.G-R.delay=10 ms,40 ms", "legend-delay").contains("elm"), "it is about elm");
+    let of_protocols = legend("session.elm.protocol=elm,rlc", "legend-protocol");
+    assert!(!of_protocols.contains("elm") && !of_protocols.contains("rlc"), "{of_protocols}");
 }

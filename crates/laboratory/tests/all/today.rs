@@ -1,6 +1,7 @@
 //! Flows and links without a profile or a queue: those of today.
 
 use crate::running::{Ran, read, root, run_text, runs_long};
+use layercast_laboratory::scenario::catalogue::BUILT_IN;
 use layercast_laboratory::scenario::{QueueLimit, QueuePlan, default_queue};
 
 /// The scenario of docs/tcp.md: one connection, alone.
@@ -57,7 +58,7 @@ fn cubic_alone_uses_a_link() {
     assert_eq!(cells_below(100), [""; 0]);
 }
 
-/// `cargo test -p layercast-laboratory --test today -- --ignored --nocapture` prints all of them.
+/// `cargo test -p layercast-laboratory --test all today -- --ignored --nocapture` prints all of them.
 #[test]
 #[ignore = "a minute or two"]
 fn cubic_alone_uses_a_fast_link() {
@@ -134,5 +135,43 @@ fn the_results_tell_what_limited_a_tcp() {
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
         let main = limited.main().unwrap();
         assert!(main.starts_with(limit), "{set}: {main}");
+    }
+}
+
+const TWICE_THE_RATE: &str = r#"
+name = "Twice the rate of a link"
+duration = "30 s"
+replications = 1
+windows = [["10 s", "end"]]
+[links]
+S-R = { rate = "1 Mbit/s", delay = "10 ms", queue = { limit = "25 packets" } }
+[flows]
+udp = { protocol = "udp", from = "S", to = "R", rate = "2 Mbit/s" }
+"#;
+
+/// The queue is full but for the times between a departure and the next arrival: at most half of them.
+#[test]
+fn a_limit_is_what_waits() {
+    let waiting = |sets: &[&str]| {
+        let ran = run_text("twice.toml", TWICE_THE_RATE, sets);
+        ran.summary.links[0].mean_queue_packets.mean.unwrap()
+    };
+    let true_count = waiting(&[]);
+    assert!((24.5..=25.0).contains(&true_count), "{true_count}");
+    let as_ns2 = waiting(&["link.S-R.queue.ns2_compat=true"]);
+    assert!((true_count - as_ns2 - 1.0).abs() < 1e-6, "{true_count}, {as_ns2}");
+}
+
+/// Their results are of the papers' simulator. Networks of today have no such queue.
+#[test]
+fn built_in_scenarios_count_limits_as_ns2_does() {
+    for built_in in BUILT_IN.iter().filter(|built_in| !built_in.name.starts_with("networks/")) {
+        let scenario = read(built_in.name, built_in.text, &[]).unwrap();
+        for link in &scenario.links {
+            for direction in [&link.forward, &link.backward] {
+                let QueuePlan::DropTail(config) = &direction.queue else { continue };
+                assert!(config.ns2_compat, "{}: {}", built_in.name, link.name);
+            }
+        }
     }
 }

@@ -67,11 +67,11 @@ fn files_tables_and_reports_have_the_measures() {
     for key in ["rebuffering", "video_kbps", "startup_s", "delay_ms", "delay_p99_ms", "over_150ms"] {
         assert_eq!(json.matches(&format!("\"{key}\"")).count(), 1, "one flow has {key}");
     }
-    let text = table::render(&ran.outcome.experiment, &ran.summary);
+    let text = table::render(&ran.outcome.experiment, &ran.summary, table::WIDTH);
     for heading in ["seen by users", "2000 kbit/s, stalled 0.00 %", " ms, 99 % in ", "s each"] {
         assert!(text.contains(heading), "{heading}: {text}");
     }
-    assert!(text.lines().all(|line| line.chars().count() <= usize::from(table::WIDTH)), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= table::WIDTH), "{text}");
     let page = report::html(&ran.outcome.experiment, &ran.outcome.replications, &ran.summary).unwrap();
     for heading in [
         "Video, kbit/s",

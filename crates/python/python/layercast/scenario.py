@@ -54,16 +54,19 @@ class Topology(Table):
     Parameters
     ----------
     graphml : str
-        GraphML as the Internet Topology Zoo has it: rates from `LinkSpeedRaw` or `LinkSpeed` and
-        `LinkSpeedUnits`, delays from `Latitude` and `Longitude` over the great circle at two thirds of the
-        speed of light. Takes text that is not empty. If None: the rows come from the other source.
+        GraphML as the Internet Topology Zoo has it; edges from a node to itself are left out. Rates come
+        from `LinkSpeedRaw` or `LinkSpeed` and `LinkSpeedUnits`, delays from `Latitude` and `Longitude` over
+        the great circle at two thirds of the speed of light. Takes text that is not empty. If None: not
+        needed with `csv`.
     csv : str
         A link a line; the columns are `from`, `to` and keys of a link, such as `rate` or `queue.kind`. An
-        empty value is as if it were not there. Takes text that is not empty. If None: the rows come from
-        the other source.
+        empty value is as if it were not there. Takes text that is not empty. If None: not needed with
+        `graphml`.
     names : Literal["label", "id"]
-        Of `graphml`: what nodes are called. What is not a letter, a digit, `_`, `-` or `.` becomes `_`;
-        nodes that share a label have their `id` behind it. Takes one of "label", "id". By default label.
+        Of `graphml`: what nodes are called. Latin letters lose their accents (Zürich becomes `Zurich`);
+        all else but letters from A to Z, digits, `_`, `-` and `.` becomes `_`. A node whose label has none
+        of these letters and digits has its `id` as its name; nodes that share a label have their `id`
+        behind it. Takes one of "label", "id". By default label.
     parallel : Literal["refuse", "fastest", "sum"]
         Of `graphml`: what becomes of several edges between two nodes: an error, the fastest alone, or one
         link with the rates of all. Takes one of "refuse", "fastest", "sum". By default refuse.
@@ -88,11 +91,10 @@ class For(Table):
     each : Mapping[str, str | Sequence[Any]]
         The variables with their values, side by side: each has as many. A range such as `"01..30"` has
         numbers as wide as its first if that begins with 0; a list may have ranges in it. Takes a table such
-        as { site = "01..30", rate = ["5 Mbit/s", "8 Mbit/s"] }. If None: the rows come from the other
-        source.
+        as { site = "01..30", rate = ["5 Mbit/s", "8 Mbit/s"] }. If None: not needed with `csv`.
     csv : str
         A file of comma-separated values whose first line names the variables. The path is relative to the
-        scenario file. Takes text that is not empty. If None: the rows come from the other source.
+        scenario file. Takes text that is not empty. If None: not needed with `each`.
     links : Mapping[str, Any]
         Links. Takes tables under names, with `{variable}` in names and texts. If None: none.
     sessions : Mapping[str, Any]
@@ -134,9 +136,9 @@ class Link(Table):
     ----------
     from_ : str
         The node A, where the link's name does not say it: `uplink = { from = "rack-1", to = "core" }`.
-        Takes the name of a node. If None: as its name says.
+        Takes the name of a node. If None: the node before the dash of the link's name.
     to : str
-        The node B, together with `from`. Takes the name of a node. If None: as its name says.
+        The node B, together with `from`. Takes the name of a node. If None: the node behind the dash.
     rate : str
         How fast it transmits, in both directions; not needed where `trace` says when. Takes a rate above
         zero, such as "100 Mbit/s". Required, unless defaults have it.
@@ -226,7 +228,7 @@ class Queue(Table):
     ns2_compat : bool
         Of `drop-tail`: count as ns-2 does: an arrival is dropped when the queue with it would reach the
         limit, so one packet (or byte) less waits than the limit says. Otherwise when it would exceed the
-        limit. Takes true or false. By default true.
+        limit. Takes true or false. By default false.
     drop_front : bool
         Of `drop-tail`: an arrival that does not fit takes the place of the first that waits, or of as many
         as it needs, instead of being dropped. Takes true or false. By default false.
@@ -426,13 +428,17 @@ class LossModel(Table):
         Of `two-state`: the mean length of a period without losses, in `unit`. Takes a whole number of at
         least 1. If None: as the model needs.
     bad_length : int
-        Of `two-state`: the mean length of a period in which all is lost, in `unit`. Takes a whole number of
-        at least 1. If None: as the model needs.
+        Of `two-state`: the mean length of a period in which all is lost, in `unit`; the share lost is
+        bad_length/(good_length + bad_length). Takes a whole number of at least 1. If None: as the model
+        needs.
     unit : Literal["packets", "bytes"]
         Of `two-state`: what lengths are counted in. Takes one of "packets", "bytes". By default packets.
     distribution : Literal["exponential", "constant"]
         Of `two-state`: how lengths are distributed. Takes one of "exponential", "constant". By default
         exponential.
+    ns2_compat : bool
+        Of `two-state`: as ns-2, lose the packet in which a good period ends too: of constant periods in
+        packets (bad_length + 1)/(good_length + bad_length). Takes true or false. By default false.
     period : int
         Of `periodic`: from one loss to the next, in packets. Takes a whole number of at least 1. If None:
         as the model needs.
@@ -462,6 +468,7 @@ class LossModel(Table):
     bad_length: int | None = None
     unit: Literal["packets", "bytes"] | None = None
     distribution: Literal["exponential", "constant"] | None = None
+    ns2_compat: bool | None = None
     period: int | None = None
     offset: int | None = None
     burst: int | None = None
@@ -578,7 +585,7 @@ class Session(Table):
         The nodes where relays run: the network carries no multicast of this session, and each relay and
         each receiver has its packets by unicast from the nearest relay on its path, or from the source.
         Only the emulated world has them; in the simulated one every router carries multicast. See
-        `docs/relays.md`. Takes a list of nodes, such as ["R1", "R2"], or []. If None: none, since the
+        `docs/relays.md`. Takes a list of nodes, such as ["R1", "R2"], or []. If None: no relays: the
         network carries multicast.
     options : Mapping[str, Any]
         Options of the protocol. Takes a table of options, such as { strategy = "lazy" }. If None: the

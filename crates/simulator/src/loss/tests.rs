@@ -72,19 +72,49 @@ fn losses_by_the_byte_grow_with_the_packet() {
 }
 
 fn two_state(unit: LossUnit, distribution: LengthDistribution, good: u32, bad: u32) -> LossProcess {
-    process(LossModel::TwoState(TwoStateLoss { unit, distribution, good, bad }))
+    process(LossModel::TwoState(TwoStateLoss { unit, distribution, good, bad, ns2_compat: false }))
+}
+
+fn as_ns2(unit: LossUnit, distribution: LengthDistribution, good: u32, bad: u32) -> LossProcess {
+    process(LossModel::TwoState(TwoStateLoss { unit, distribution, good, bad, ns2_compat: true }))
+}
+
+/// Constant periods lose bad/(good + bad) exactly: whole rounds of 10, 100 and 2 packets.
+#[test]
+fn bad_periods_lose_their_share_and_no_more() {
+    for (good, bad, percent) in [(9, 1, 10), (95, 5, 5), (1, 1, 50)] {
+        let mut losses = two_state(LossUnit::Packets, LengthDistribution::Constant, good, bad);
+        let lost: Vec<u32> = (0..100).filter(|_| losses.loses(1000)).collect();
+        assert_eq!((lost.len(), lost.first()), (percent, Some(&good)), "{good} good, {bad} bad");
+    }
+}
+
+/// Exponential periods of 9 and 1 on average lose a tenth; as in ns-2 the packet in which a good one ends too:
+/// 1 - 0.9 exp(-1/9) = 0.1946. A million packets are 10^5 rounds, whose share of bad has a standard error of
+/// 0.1 * 0.9 * sqrt(2/10^5) = 0.0004. The tolerance is four standard errors, as those of shorter periods are smaller.
+#[test]
+fn exponential_periods_lose_their_share_in_either_rule() {
+    let share = |mut losses: LossProcess| (0..1_000_000).filter(|_| losses.loses(1000)).count() as f64 / 1e6;
+    let (packets, exponential) = (LossUnit::Packets, LengthDistribution::Exponential);
+    let (own, ns2) =
+        (share(two_state(packets, exponential, 9, 1)), share(as_ns2(packets, exponential, 9, 1)));
+    assert!((own - 0.1).abs() < 4.0 * 0.0004, "{own}");
+    assert!((ns2 - 0.1946).abs() < 4.0 * 0.0004, "{ns2}");
+    // Packets of 1000 bytes, 90 of which begin in each good period and 10 in each bad one.
+    let bytes = share(two_state(LossUnit::Bytes, LengthDistribution::Constant, 90_000, 10_000));
+    assert!((bytes - 0.1).abs() < 1e-9, "{bytes}");
 }
 
 /// Good for 5, bad for 2, by hand: packet 5 uses up the good period and so enters the bad one, in which
 /// packet 6 lies; packet 7 uses it up. Seven packets are a round.
 #[test]
-fn periods_that_packets_only_touch_count_too() {
-    let mut losses = two_state(LossUnit::Packets, LengthDistribution::Constant, 5, 2);
+fn periods_that_packets_only_touch_count_too_in_ns2() {
+    let mut losses = as_ns2(LossUnit::Packets, LengthDistribution::Constant, 5, 2);
     let lost: Vec<u32> = (1..=21).filter(|_| losses.loses(1000)).collect();
     assert_eq!(lost, [5, 6, 7, 12, 13, 14, 19, 20, 21]);
     // The same in bytes, two to a packet: bytes 6 and 7 are bad, which are in packets 3 and 4; the next
     // good period ends with byte 12, the end of packet 6, and packet 7 is the bad one.
-    let mut losses = two_state(LossUnit::Bytes, LengthDistribution::Constant, 5, 2);
+    let mut losses = as_ns2(LossUnit::Bytes, LengthDistribution::Constant, 5, 2);
     let lost: Vec<u32> = (1..=7).filter(|_| losses.loses(2)).collect();
     assert_eq!(lost, [3, 4, 6, 7]);
 }
@@ -95,8 +125,8 @@ fn periods_that_packets_only_touch_count_too() {
 /// bad periods that lie on two packets. 400,000 packets have a standard error of 0.00016; the tolerance is
 /// four standard errors.
 #[test]
-fn exponential_periods_hit_packets_as_often_as_they_begin() {
-    let mut losses = two_state(LossUnit::Bytes, LengthDistribution::Exponential, 10_000, 1);
+fn exponential_periods_hit_packets_as_often_as_they_begin_in_ns2() {
+    let mut losses = as_ns2(LossUnit::Bytes, LengthDistribution::Exponential, 10_000, 1);
     let lost = (0..400_000).filter(|_| losses.loses(100)).count();
     let expected = 0.009_949 * 1.01;
     assert!((lost as f64 / 4e5 - expected).abs() < 4.0 * 0.000_16, "{lost}");

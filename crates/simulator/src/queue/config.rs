@@ -90,6 +90,20 @@ impl QueueConfig {
         }
     }
 
+    /// Whether it marks ECN-capable packets.
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        match self {
+            QueueConfig::Red(config) => config.ecn,
+            QueueConfig::CoDel(config) => config.ecn,
+            QueueConfig::Rem(config) => config.ecn,
+            QueueConfig::Pie(config) => config.ecn,
+            QueueConfig::FqCoDel(config) => config.ecn,
+            QueueConfig::DualPi2(_) => true,
+            QueueConfig::DropTail(_) | QueueConfig::Fair(_) => false,
+        }
+    }
+
     /// Whether it can drop: all can but plain queues without a limit.
     #[must_use]
     pub fn is_limited(&self) -> bool {

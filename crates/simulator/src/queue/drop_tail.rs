@@ -15,7 +15,7 @@ options! {
         limit: QueueLimit = QueueLimit::Unlimited;
         /// Count as ns-2 does: an arrival is dropped when the queue with it would reach the limit, so
         /// one packet (or byte) less waits than the limit says. Otherwise when it would exceed the limit.
-        ns2_compat: bool = true;
+        ns2_compat: bool = false;
         /// An arrival that does not fit takes the place of the first that waits, or of as many as it
         /// needs, instead of being dropped.
         drop_front: bool = false;

@@ -11,6 +11,7 @@ use crate::network::LinkId;
 use crate::packet::{Body, MembershipChange, PacketCopy};
 use crate::queue::RawRecord;
 use crate::tapped::LinkEvent;
+use crate::tcp::{Ack, Segment};
 
 /// What happened to one packet at a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +51,8 @@ pub enum Carried<H> {
         connection: TcpId,
         /// The number of the packet, from 0.
         seq: i64,
+        /// Which of the connections that these ends have had one after another, from 0.
+        incarnation: u32,
         /// CWR: the window was cut (RFC 3168, section 6.1.2).
         reduced: bool,
     },
@@ -61,6 +64,8 @@ pub enum Carried<H> {
         cumulative: i64,
         /// Ranges [left, right) of packets that have arrived beyond.
         blocks: Vec<(i64, i64)>,
+        /// As that of the data.
+        incarnation: u32,
         /// ECE: a mark arrived (RFC 3168, section 6.1.3).
         echo: bool,
     },
@@ -214,12 +219,14 @@ impl<F: Family> Simulation<F> {
             (&Route::Path { agent, .. }, Body::Segment(segment)) => {
                 // The agents of a connection are adjacent, the sender first.
                 let connection = TcpId { sender: agent.checked_sub(1)?, sink: agent };
-                Some(Carried::TcpData { connection, seq: segment.seq, reduced: segment.reduced })
+                let Segment { seq, incarnation, reduced } = segment;
+                Some(Carried::TcpData { connection, seq, incarnation, reduced })
             }
             (&Route::Path { agent, .. }, Body::Ack(ack)) => {
                 let connection = TcpId { sender: agent, sink: agent + 1 };
                 let (cumulative, blocks) = (ack.cumulative, ack.blocks().to_vec());
-                Some(Carried::TcpAck { connection, cumulative, blocks, echo: ack.echo })
+                let Ack { incarnation, echo, .. } = ack;
+                Some(Carried::TcpAck { connection, cumulative, blocks, incarnation, echo })
             }
             (&Route::Path { agent, .. }, Body::Datagram { .. }) => {
                 Some(Carried::Datagram { flow: UdpId(agent) })

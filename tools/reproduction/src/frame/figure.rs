@@ -44,7 +44,7 @@ pub(crate) enum Kind {
     Sweep,
     /// An equation.
     Analytic,
-    /// A component of the library fed with a made-up time_series.
+    /// A component of the library fed with an invented series of values.
     Trace,
     /// One short simulation, without luck.
     TimeSeries,
@@ -56,7 +56,7 @@ impl Kind {
         match self {
             Kind::Sweep => "simulated",
             Kind::Analytic => "from equations",
-            Kind::Trace => "the library's component on a made-up time_series",
+            Kind::Trace => "a component of the library, fed with an invented series of values",
             Kind::TimeSeries => "one short simulation",
         }
     }

@@ -4,98 +4,13 @@ use maud::{Markup, html};
 
 use super::palette::Palette;
 use super::strands;
+use crate::results::aggregates::{Aggregate, over_flows};
 use crate::results::experiment::Experiment;
 use crate::results::statistics::Statistic;
-use crate::results::summary::{FlowStatistics, FlowSummary, Summary};
+use crate::results::summary::{FlowStatistics, Summary};
 use crate::results::text::{NONE, Style};
 
-/// With more flows than this, tables begin with aggregates.
-pub(super) const MOST_SINGLE: usize = 24;
-
-/// Equal flows: those of one session, or of one table of flows with one protocol.
-pub(super) struct Aggregate<'a> {
-    pub(super) name: String,
-    pub(super) protocol: &'a str,
-    pub(super) flows: Vec<&'a FlowSummary>,
-    /// The mean throughput over the flows, in each replication.
-    pub(super) throughput_kbps: Statistic,
-}
-
-/// The flows as aggregates: the lowest throughput first. Where tables are too many, all flows of a protocol are
-/// together.
-pub(super) fn aggregates<'a>(
-    experiment: &Experiment,
-    summary: &'a Summary,
-    most: usize,
-) -> Vec<Aggregate<'a>> {
-    let by_table = gathered(summary, |index| {
-        let info = experiment.flows.get(index);
-        info.map_or_else(String::new, |info| info.session.clone().unwrap_or_else(|| info.family().to_owned()))
-    });
-    let mut all = if by_table.len() > most {
-        gathered(summary, |index| {
-            let flow = summary.flows.get(index);
-            flow.map_or_else(String::new, |flow| {
-                flow.session.clone().unwrap_or_else(|| flow.protocol.clone())
-            })
-        })
-    } else {
-        by_table
-    };
-    let mean = |aggregate: &Aggregate<'_>| aggregate.throughput_kbps.mean.unwrap_or(f64::INFINITY);
-    all.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-    all
-}
-
-fn gathered(summary: &Summary, name: impl Fn(usize) -> String) -> Vec<Aggregate<'_>> {
-    let mut all: Vec<Aggregate<'_>> = Vec::new();
-    let mut places: std::collections::BTreeMap<(String, &str), usize> = std::collections::BTreeMap::new();
-    for (index, flow) in summary.flows.iter().enumerate() {
-        let (name, protocol) = (name(index), flow.protocol.as_str());
-        let place = *places.entry((name.clone(), protocol)).or_insert(all.len());
-        if place == all.len() {
-            all.push(Aggregate { name, protocol, flows: Vec::new(), throughput_kbps: Statistic::default() });
-        }
-        all[place].flows.push(flow);
-    }
-    for aggregate in &mut all {
-        aggregate.throughput_kbps = over_flows(&aggregate.flows, |flow| Some(&flow.throughput_kbps));
-    }
-    all
-}
-
-/// The mean over flows in each replication, as a statistic over the replications.
-fn over_flows(flows: &[&FlowSummary], of: impl Fn(&FlowStatistics) -> Option<&Statistic>) -> Statistic {
-    let all: Vec<&Statistic> = flows.iter().filter_map(|flow| of(&flow.measures)).collect();
-    let runs = all.iter().map(|statistic| statistic.samples.len()).max().unwrap_or(0);
-    Statistic::new((0..runs).map(|run| {
-        let values: Vec<f64> =
-            all.iter().filter_map(|statistic| statistic.samples.get(run).copied().flatten()).collect();
-        crate::results::statistics::mean(&values)
-    }))
-}
-
 impl Aggregate<'_> {
-    /// The name with the number of flows.
-    pub(super) fn label(&self) -> String {
-        if self.flows.len() == 1 {
-            self.name.clone()
-        } else {
-            format!("{} × {}", self.name, self.flows.len())
-        }
-    }
-
-    /// The flows with the least and the greatest mean of a measure.
-    pub(super) fn ends(
-        &self,
-        of: impl Fn(&FlowStatistics) -> Option<&Statistic>,
-    ) -> Option<(&FlowSummary, &FlowSummary)> {
-        let mut known: Vec<(&FlowSummary, f64)> =
-            self.flows.iter().filter_map(|flow| Some((*flow, of(&flow.measures)?.mean?))).collect();
-        known.sort_by(|a, b| a.1.total_cmp(&b.1));
-        Some((known.first()?.0, known.last()?.0))
-    }
-
     /// Whether any of its flows has something.
     fn has(&self, what: impl Fn(&FlowStatistics) -> bool) -> bool {
         self.flows.iter().any(|flow| what(&flow.measures))

@@ -112,7 +112,7 @@ pub(super) fn queue_delays(
         x: 0.0..if most > 0.0 { most * 1.02 } else { 1.0 },
         y: Some(0.0..1.0),
         measured: None,
-        is_steps: true,
+        is_steps: false,
         curves,
     };
     Ok([time.svg()?, distribution.svg()?])
@@ -122,7 +122,23 @@ pub(super) fn queue_delays(
 fn delay_distribution(runs: &[&Replication], link: usize) -> Curve {
     let measures = || runs.iter().filter_map(|run| run.windows.first()?.links.get(link));
     let total_s: f64 = measures().map(|measures| measures.window_s).sum();
-    queue_delay::distribution(measures().filter_map(|measures| measures.queue_delay.as_deref()), total_s)
+    between_bins(queue_delay::distribution(
+        measures().filter_map(|measures| measures.queue_delay.as_deref()),
+        total_s,
+    ))
+}
+
+/// A distribution of which the shares at the ends of bins are known: within a bin the delays are taken as spread evenly,
+/// and between bins there are none.
+fn between_bins(shares: Vec<(f64, f64)>) -> Curve {
+    let mut curve: Curve = Vec::with_capacity(2 * shares.len());
+    for (end, share) in shares {
+        if let Some(&(before, shared)) = curve.last() {
+            curve.push((queue_delay::bin_start_ms(end).max(before), shared));
+        }
+        curve.push((end, share));
+    }
+    curve
 }
 
 /// The groups that share least fairly, worst first.
@@ -207,6 +223,14 @@ fn jain_curve(experiment: &Experiment, run: &Replication, flows: &[usize]) -> Cu
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn delays_are_spread_within_their_bins_and_nowhere_else() {
+        // Bins from 1.048576 to 1.179648 ms and from 2.097152 to 2.359296 ms.
+        let curve = between_bins(vec![(0.0, 0.5), (1.179_648, 0.75), (2.359_296, 1.0)]);
+        let expected = [(0.0, 0.5), (1.048_576, 0.5), (1.179_648, 0.75), (2.097_152, 0.75), (2.359_296, 1.0)];
+        assert_eq!(curve, expected);
+    }
 
     #[test]
     fn a_distribution_rises_to_one() {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::aggregates::Aggregate;
 use super::canvas::{Drawn, Sheet, Side, Width, both, line, ticks};
 use super::palette::{GRID, Ink, MUTED, PAGE, Palette, TEXT};
+use crate::results::aggregates::Aggregate;
 use crate::results::error::ResultsError;
 use crate::results::experiment::Experiment;
 use crate::results::paper;

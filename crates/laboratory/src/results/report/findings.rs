@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::prose::coded;
 use crate::results::finding::Finding;
 
 /// So many are shown; the others are counted.
@@ -13,8 +14,8 @@ pub(super) fn section(findings: &[Finding]) -> Markup {
         h2 { "Doubts about these results" }
         @for finding in findings.iter().take(MOST) {
             p.note {
-                b { (finding.subject) } ": " (finding.message) ". "
-                "Remedy: " (finding.remedy) ". (" code { (finding.lint) } ")"
+                b { (finding.subject) } ": " (coded(&finding.message)) ". "
+                "Remedy: " (coded(&finding.remedy)) ". (" code { (finding.lint) } ")"
             }
         }
         @if findings.len() > MOST { p.note { "And " (findings.len() - MOST) " more." } }

@@ -33,7 +33,7 @@ pub(super) fn table(summary: &Summary, palette: &Palette) -> Markup {
         |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |value| Style::Percent.number(value));
     let ms = |value: Option<f64>| value.map_or_else(|| NONE.to_owned(), |value| decimal(value, 0));
     html! {
-        div.scroll tabindex="0" { table {
+        div.scroll tabindex="0" { table.wraps {
             thead { tr {
                 th { "Receiver" } th { "kbit/s" } th { "Fair share" } th { "Part" } th.word { "Bottleneck" }
                 th { "Loss" } th { "its estimate" } th { "Round trip, ms" } th { "its estimate" }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::aggregates::{self, MOST_SINGLE, aggregates};
+use super::aggregates;
 use super::dots::{MOST_ROWS, leader};
 use super::palette::Palette;
+use crate::results::aggregates::{MOST_SINGLE, aggregates};
 use crate::results::experiment::{Experiment, LinkInfo};
 use crate::results::limited::Limited;
 use crate::results::paper::{self, Comparison};
@@ -188,7 +189,7 @@ impl Tables<'_> {
                         (self.name(&flow.name, &flow.protocol))
                         td { (Style::Amount.statistic(&flow.measures.throughput_kbps)) }
                         @for further in windows {
-                            td { (index(further.flows.get(&flow.name).map(|f| &f.throughput_kbps), Style::Amount)) }
+                            td { (index(further.flow(&flow.name).map(|f| &f.measures.throughput_kbps), Style::Amount)) }
                         }
                     } }
                 }
@@ -197,7 +198,7 @@ impl Tables<'_> {
                         (self.name(&group.name, leader(self.experiment, &group.flows)))
                         td { (Style::Index.statistic(&group.jain_index)) }
                         @for further in windows {
-                            td { (index(further.groups.get(&group.name).map(|g| &g.jain_index), Style::Index)) }
+                            td { (index(further.group(&group.name).map(|g| &g.jain_index), Style::Index)) }
                         }
                     } }
                 }

@@ -19,7 +19,9 @@ pub(super) struct Connection {
     pub(super) to: Address,
     pub(super) from_port: u16,
     pub(super) to_port: u16,
-    /// The bytes of payload of a full packet.
+    /// The bytes of TCP options that the sizes of its packets count.
+    pub(super) options: u32,
+    /// The bytes of payload of a data packet.
     pub(super) payload: u32,
     /// Whether packet 0 is a SYN without payload; otherwise it is data as all others.
     pub(super) has_syn: bool,
@@ -44,15 +46,9 @@ struct Session {
     first_channel: u32,
 }
 
-/// The names on the packets of one link.
+/// The names on packets.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
-    /// The link's name.
-    pub(super) link: String,
-    /// The node that sends on it.
-    pub(super) near: Address,
-    /// The node at its far end.
-    pub(super) far: Address,
     /// In ascending order, as ids are given out.
     connections: Vec<Connection>,
     /// In ascending order.
@@ -63,16 +59,22 @@ pub(super) struct Addresses {
 }
 
 /// Node n, counted from 0 in the order in which the links mention them, is 10.0.0.0 and n + 1.
-fn node_address(node: usize) -> Address {
+pub(super) fn node_address(node: usize) -> Address {
     let [_, high, middle, low] = (node as u32 + 1).to_be_bytes();
     [10, high, middle, low]
 }
 
+/// The headers of IPv4 and TCP without options.
+const HEADERS: u32 = 40;
+
+/// How many bytes of options a header of this size has: whole words, at most 40.
+fn counted_options(header: u32) -> u32 {
+    header.saturating_sub(HEADERS).min(40) & !3
+}
+
 impl Addresses {
-    /// The names on a link, given by its number among the directions of all links.
-    pub(super) fn new<F: Family>(scenario: &Scenario, world: &World<F>, link: usize) -> Addresses {
-        let plan = &scenario.links[link / 2];
-        let (near, far) = if link.is_multiple_of(2) { (plan.from, plan.to) } else { (plan.to, plan.from) };
+    /// The names of a scenario.
+    pub(super) fn new<F: Family>(scenario: &Scenario, world: &World<F>) -> Addresses {
         let mut ids = world.flows.iter().map(|flow| flow.id);
         let (mut sessions, mut receivers, mut first_channel) = (Vec::new(), Vec::new(), 0);
         for (number, (session, channels)) in scenario.sessions.iter().zip(&world.channels).enumerate() {
@@ -95,22 +97,21 @@ impl Addresses {
             }
             if let (WorldFlowId::Tcp(id), Traffic::Tcp { options, .. }) = (id, &flow.traffic) {
                 let (packet, header) = (options.packet_size.as_bytes(), options.ack_size.as_bytes());
+                let counted = counted_options(header);
                 connections.push(Connection {
                     id,
                     from,
                     to,
                     from_port,
                     to_port: 5001 + (number / 64_000) as u16,
-                    payload: packet.saturating_sub(header).max(1),
+                    options: counted,
+                    payload: packet.min(u32::from(u16::MAX)).saturating_sub(HEADERS + counted).max(1),
                     has_syn: options.variant != TcpVariant::Vegas,
                     ecn: options.ecn && options.variant.answers_marks(),
                 });
             }
         }
-        let name = |node: usize| scenario.nodes[node].as_str();
-        let link = format!("{}-{}", name(near), name(far));
-        let (near, far) = (node_address(near), node_address(far));
-        Addresses { link, near, far, connections, datagrams, sessions, receivers }
+        Addresses { connections, datagrams, sessions, receivers }
     }
 
     /// A connection and its number.

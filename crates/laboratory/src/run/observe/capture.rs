@@ -6,41 +6,101 @@ mod tcp;
 mod udp;
 
 use layercast_core::family::{AnyHeader, Family};
-use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use layercast_simulator::{Carried, LinkEvent, LinkId, LinkRecord, Simulation};
+use layercast_simulator::{Carried, LinkEvent, LinkId, LinkRecord};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, Endianness, PcapError, TsResolution};
 
 use self::packet::Packet;
 use self::tcp::TcpPackets;
-use super::addresses::Addresses;
-use crate::results::{ResultsError, partial_name};
+use super::super::world::World;
+use super::addresses::{Address, Addresses, node_address};
+use crate::results::{PartialFile, ResultsError};
+use crate::scenario::Scenario;
 
-/// The capture of one direction of a link, being written.
+/// The capture of a link. Both directions are watched, whichever is written: the timestamps of TCP echo those
+/// of the other one.
 pub(super) struct Capture {
-    path: PathBuf,
-    partial: PathBuf,
-    link: LinkId,
+    ways: [Way; 2],
     addresses: Addresses,
     tcp: TcpPackets,
-    writer: PcapWriter<BufWriter<File>>,
+}
+
+/// One direction of a link.
+struct Way {
+    link: LinkId,
+    /// The nodes that send on it and at its far end.
+    ends: (Address, Address),
+    file: Option<CaptureFile>,
+}
+
+struct CaptureFile {
+    path: PathBuf,
+    writer: PcapWriter<PartialFile>,
 }
 
 impl Capture {
-    /// Starts the file of a link, under a partial name.
-    pub(super) fn create(
+    /// Starts the files of a link, of those directions that are captured. None if there is no such link.
+    pub(super) fn create<F: Family>(
         directory: &Path,
-        link: LinkId,
-        addresses: Addresses,
-    ) -> Result<Capture, ResultsError> {
-        let path = directory.join(format!("capture-{}.pcap", addresses.link));
-        let partial = partial_name(&path);
-        let file =
-            File::create(&partial).map_err(|source| ResultsError::Write { path: path.clone(), source })?;
+        scenario: &Scenario,
+        world: &mut World<F>,
+        link: usize,
+        captured: [bool; 2],
+    ) -> Result<Option<Capture>, ResultsError> {
+        let (Some(plan), Some(&[there, back])) =
+            (scenario.links.get(link), world.links.get(2 * link..).and_then(<[LinkId]>::first_chunk))
+        else {
+            return Ok(None);
+        };
+        let way = |link, from: usize, to: usize, is_captured: bool| -> Result<Way, ResultsError> {
+            let file = || CaptureFile::create(directory, &scenario.nodes[from], &scenario.nodes[to]);
+            let file = is_captured.then(file).transpose()?;
+            Ok(Way { link, ends: (node_address(from), node_address(to)), file })
+        };
+        let ways =
+            [way(there, plan.from, plan.to, captured[0])?, way(back, plan.to, plan.from, captured[1])?];
+        ways.iter().for_each(|way| world.simulation_mut().watch_link(way.link));
+        let addresses = Addresses::new(scenario, world);
+        let tcp = TcpPackets::new(addresses.connection_count());
+        Ok(Some(Capture { ways, addresses, tcp }))
+    }
+
+    /// Writes what the link has begun to transmit since the last call.
+    pub(super) fn collect<F: Family>(&mut self, world: &mut World<F>) -> Result<(), ResultsError> {
+        let mut sent = Vec::new();
+        for (number, way) in self.ways.iter().enumerate() {
+            world.simulation_mut().drain_link(way.link, &mut |record| {
+                if record.event == LinkEvent::Sent {
+                    sent.push((number, record));
+                }
+            });
+        }
+        // Stable: at the same time, the direction that the scenario names goes first.
+        sent.sort_by_key(|(_, record)| record.at);
+        for (number, record) in &sent {
+            let way = &mut self.ways[*number];
+            let packet = encode(record, way.ends, &self.addresses, &mut self.tcp);
+            if let (Some(file), Some(packet)) = (&mut way.file, packet) {
+                let path = || file.path.clone();
+                write(&mut file.writer, record, &packet)
+                    .map_err(|source| ResultsError::Capture { path: path(), source })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the files their names.
+    pub(super) fn finish(self) -> Result<(), ResultsError> {
+        self.ways.into_iter().filter_map(|way| way.file).try_for_each(CaptureFile::finish)
+    }
+}
+
+impl CaptureFile {
+    fn create(directory: &Path, from: &str, to: &str) -> Result<CaptureFile, ResultsError> {
+        let path = directory.join(format!("capture-{from}-{to}.pcap"));
         let header = PcapHeader {
             snaplen: u32::from(u16::MAX),
             datalink: DataLink::IPV4,
@@ -49,39 +109,21 @@ impl Capture {
             endianness: Endianness::Little,
             ..PcapHeader::default()
         };
-        let writer = PcapWriter::with_header(BufWriter::new(file), header)
+        let writer = PcapWriter::with_header(PartialFile::create(&path)?, header)
             .map_err(|source| ResultsError::Capture { path: path.clone(), source })?;
-        let tcp = TcpPackets::new(addresses.connection_count());
-        Ok(Capture { path, partial, link, addresses, tcp, writer })
+        Ok(CaptureFile { path, writer })
     }
 
-    /// Writes what the link has begun to transmit since the last call.
-    pub(super) fn collect<F: Family>(&mut self, simulation: &mut Simulation<F>) -> Result<(), ResultsError> {
-        let mut outcome = Ok(());
-        let Capture { link, addresses, tcp, writer, .. } = self;
-        simulation.drain_link(*link, &mut |record| {
-            if record.event == LinkEvent::Sent && outcome.is_ok() {
-                outcome = write(writer, &record, addresses, tcp);
-            }
-        });
-        outcome.map_err(|source| ResultsError::Capture { path: self.path.clone(), source })
-    }
-
-    /// Gives the file its name.
-    pub(super) fn finish(self) -> Result<(), ResultsError> {
-        let Capture { path, partial, writer, .. } = self;
-        let flushed = writer.into_writer().flush().and_then(|()| fs::rename(&partial, &path));
-        flushed.map_err(|source| ResultsError::Write { path, source })
+    fn finish(self) -> Result<(), ResultsError> {
+        self.writer.into_writer().complete()
     }
 }
 
-fn write<H: AnyHeader>(
-    writer: &mut PcapWriter<BufWriter<File>>,
+fn write<H>(
+    writer: &mut PcapWriter<PartialFile>,
     record: &LinkRecord<H>,
-    addresses: &Addresses,
-    tcp: &mut TcpPackets,
+    packet: &Packet,
 ) -> Result<(), PcapError> {
-    let Some(packet) = encode(record, addresses, tcp) else { return Ok(()) };
     let bytes = packet.bytes();
     let at = Duration::from_nanos(record.at.as_ns());
     let whole = (packet.whole_length() as u32).max(bytes.len() as u32);
@@ -91,18 +133,21 @@ fn write<H: AnyHeader>(
 /// The packet of a record. None if the scenario has no such flow, which does not happen.
 fn encode<H: AnyHeader>(
     record: &LinkRecord<H>,
+    (near, far): (Address, Address),
     addresses: &Addresses,
     tcp: &mut TcpPackets,
 ) -> Option<Packet> {
     let (size, ecn) = (record.size.as_bytes(), record.ecn);
     match &record.carried {
-        Carried::TcpData { connection, seq, reduced } => {
-            let (_, connection) = addresses.connection(*connection)?;
-            Some(tcp::data(connection, *seq, *reduced, size, ecn))
-        }
-        Carried::TcpAck { connection, cumulative, blocks, echo } => {
+        Carried::TcpData { connection, seq, incarnation, reduced } => {
             let (number, connection) = addresses.connection(*connection)?;
-            Some(tcp.ack((number, connection), *cumulative, blocks, *echo, size, ecn))
+            let moment = tcp.moment(number, *incarnation, record.at);
+            Some(tcp::data(connection, moment, *seq, *reduced, ecn))
+        }
+        Carried::TcpAck { connection, cumulative, blocks, incarnation, echo } => {
+            let (number, connection) = addresses.connection(*connection)?;
+            let moment = tcp.moment(number, *incarnation, record.at);
+            Some(tcp::ack(connection, moment, *cumulative, blocks, *echo, ecn))
         }
         Carried::Datagram { flow } => {
             let flow = addresses.datagrams(*flow)?;
@@ -117,13 +162,13 @@ fn encode<H: AnyHeader>(
                 (Some((receiver, source)), true) => (receiver, source),
                 (Some((receiver, source)), false) => (source, receiver),
                 // A router, which has no address: identified by the ends of the link.
-                (None, _) => (addresses.near, addresses.far),
+                (None, _) => (near, far),
             };
             Some(multicast::unicast(from, to, header, size, ecn))
         }
         Carried::Membership { session, channel, change } => {
             let (source, group) = (addresses.source(*session)?, addresses.group(*session, *channel)?);
-            Some(multicast::membership((addresses.near, addresses.far), source, group, *change, ecn))
+            Some(multicast::membership((near, far), source, group, *change, ecn))
         }
     }
 }

@@ -11,7 +11,7 @@ use layercast_simulator::{ReceiverEntry, ReceiverEvent};
 
 use super::super::world::{World, WorldFlowId};
 use crate::results::note::{Belief, Note, NoteLine};
-use crate::results::{ResultsError, partial_name};
+use crate::results::{PartialFile, ResultsError};
 use crate::scenario::Scenario;
 
 fn note(event: ReceiverEvent) -> Note {
@@ -40,7 +40,7 @@ pub(super) struct NoteFile {
 
 /// The file of one replication, until all are joined.
 fn part(directory: &Path, number: u32) -> PathBuf {
-    partial_name(&directory.join(format!("notes-{number}.jsonl")))
+    directory.join(format!("notes-{number}.jsonl.partial"))
 }
 
 impl NoteFile {
@@ -91,16 +91,15 @@ impl NoteFile {
 /// Puts the files of all replications behind each other into `notes.jsonl`.
 pub(in crate::run) fn join(directory: &Path, replications: u32) -> Result<(), ResultsError> {
     let path = directory.join("notes.jsonl");
-    let partial = partial_name(&path);
-    let join = || -> io::Result<()> {
-        let mut whole = BufWriter::new(File::create(&partial)?);
+    let mut whole = PartialFile::create(&path)?;
+    let mut join = || -> io::Result<()> {
         for number in 1..=replications {
             let part = part(directory, number);
             io::copy(&mut File::open(&part)?, &mut whole)?;
             fs::remove_file(part)?;
         }
-        whole.flush()?;
-        fs::rename(&partial, &path)
+        Ok(())
     };
-    join().map_err(|source| ResultsError::Write { path: path.clone(), source })
+    join().map_err(|source| ResultsError::Write { path: path.clone(), source })?;
+    whole.complete()
 }

@@ -28,13 +28,18 @@ pub(super) fn link_name(from: &str, to: &str) -> (String, bool) {
     (format!("{from}-{to}"), from.contains('-') || to.contains('-'))
 }
 
-/// One edge for each pair of nodes.
-pub(super) fn combine(edges: Vec<Edge>, parallel: Parallel) -> Result<Vec<Edge>, String> {
+/// One edge for each pair of nodes. Those that lead from a node to itself are left out, and the nodes go to `loops`.
+pub(super) fn combine(
+    edges: Vec<Edge>,
+    parallel: Parallel,
+    loops: &mut Vec<String>,
+) -> Result<Vec<Edge>, String> {
     let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut combined: Vec<Edge> = Vec::new();
     for edge in edges {
         if edge.from == edge.to {
-            return Err(format!("an edge goes from `{}` to itself; take it out", edge.from));
+            loops.push(edge.from);
+            continue;
         }
         let (one, other) = (edge.from.clone().min(edge.to.clone()), edge.from.clone().max(edge.to.clone()));
         let index = *found.entry((one, other)).or_insert(combined.len());
@@ -58,7 +63,7 @@ pub(super) fn combine(edges: Vec<Edge>, parallel: Parallel) -> Result<Vec<Edge>,
             }
         }
     }
-    Ok(combined)
+    if combined.is_empty() { Err("no edge leads from one node to another".to_owned()) } else { Ok(combined) }
 }
 
 #[cfg(test)]
@@ -79,12 +84,31 @@ mod tests {
             edge("B", "A", Some(30.0), Some(5)),
             edge("A", "B", None, Some(9)),
         ];
+        let combine = |edges, parallel| combine(edges, parallel, &mut Vec::new());
         assert!(combine(edges.clone(), Parallel::Refuse).unwrap_err().contains("between `B` and `A`"));
         let fastest = combine(edges.clone(), Parallel::Fastest).unwrap();
         assert_eq!(fastest, [edges[2].clone(), edges[1].clone()]);
         let sum = combine(edges.clone(), Parallel::Sum).unwrap();
         assert_eq!(sum, [edge("A", "B", Some(40.0), Some(5)), edges[1].clone()]);
-        let own = vec![edge("A", "A", None, None)];
-        assert!(combine(own, Parallel::Sum).unwrap_err().contains("from `A` to itself"));
+    }
+
+    #[test]
+    fn edges_from_a_node_to_itself_are_left_out_and_named() {
+        let edge = |from: &str, to: &str| Edge {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            bit_per_s: None,
+            delay_us: None,
+        };
+        let mut loops = Vec::new();
+        let kept = combine(
+            vec![edge("A", "A"), edge("A", "B"), edge("B", "B"), edge("A", "A")],
+            Parallel::Refuse,
+            &mut loops,
+        );
+        assert_eq!(kept.unwrap(), [edge("A", "B")]);
+        assert_eq!(loops, ["A", "B", "A"]);
+        let none = combine(vec![edge("A", "A")], Parallel::Refuse, &mut loops).unwrap_err();
+        assert!(none.contains("no edge leads from one node to another"), "{none}");
     }
 }

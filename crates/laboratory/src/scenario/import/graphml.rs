@@ -67,7 +67,9 @@ fn read_nodes<'a>(
     for node in children(graph, "node") {
         let id = node.attribute("id").ok_or_else(|| format!("line {}: a node has no `id`", line(node)))?;
         let label = data(node, keys, "label").filter(|_| names == NodeNames::Label);
-        let name = usable(label.unwrap_or(id));
+        let name = label.map(usable).filter(|name| name.contains(|c: char| c.is_ascii_alphanumeric()));
+        // Of a label in another script nothing would be left.
+        let name = name.unwrap_or_else(|| usable(id));
         let latitude = number(node, keys, "Latitude")?;
         let place = latitude.zip(number(node, keys, "Longitude")?);
         let place = place.map(|(latitude, longitude)| Place { latitude, longitude });
@@ -94,10 +96,68 @@ fn read_nodes<'a>(
     Ok(nodes)
 }
 
-/// A name that a node can have: letters, digits, `_`, `-` and `.`; whatever else is there becomes `_`.
+/// A name that a node can have: letters without accents, digits, `_`, `-` and `.`; whatever else is there becomes `_`.
 fn usable(label: &str) -> String {
-    label.chars().map(|c| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '_' }).collect()
+    let mut name = String::with_capacity(label.len());
+    for c in label.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() || "_-.".contains(c) => name.push(c),
+            // An accent of its own, behind its letter.
+            '\u{300}'..='\u{36f}' => {}
+            c => name.push_str(LATIN.iter().find(|(_, all)| all.contains(c)).map_or("_", |(plain, _)| plain)),
+        }
+    }
+    name
 }
+
+/// Letters of Europe's Latin alphabets, by what is read for them without accents.
+const LATIN: [(&str, &str); 45] = [
+    ("A", "ÀÁÂÃÄÅĀĂĄ"),
+    ("AE", "Æ"),
+    ("C", "ÇĆĈĊČ"),
+    ("D", "ÐĎĐ"),
+    ("E", "ÈÉÊËĒĔĖĘĚ"),
+    ("G", "ĜĞĠĢ"),
+    ("H", "ĤĦ"),
+    ("I", "ÌÍÎÏĨĪĬĮİ"),
+    ("J", "Ĵ"),
+    ("K", "Ķ"),
+    ("L", "ĹĻĽĿŁ"),
+    ("N", "ÑŃŅŇŊ"),
+    ("O", "ÒÓÔÕÖØŌŎŐ"),
+    ("OE", "Œ"),
+    ("R", "ŔŖŘ"),
+    ("S", "ŚŜŞŠȘẞ"),
+    ("T", "ŢŤŦȚ"),
+    ("Th", "Þ"),
+    ("U", "ÙÚÛÜŨŪŬŮŰŲ"),
+    ("W", "Ŵ"),
+    ("Y", "ÝŶŸ"),
+    ("Z", "ŹŻŽ"),
+    ("a", "àáâãäåāăą"),
+    ("ae", "æ"),
+    ("c", "çćĉċč"),
+    ("d", "ðďđ"),
+    ("e", "èéêëēĕėęě"),
+    ("g", "ĝğġģ"),
+    ("h", "ĥħ"),
+    ("i", "ìíîïĩīĭįı"),
+    ("j", "ĵ"),
+    ("k", "ķ"),
+    ("l", "ĺļľŀł"),
+    ("n", "ñńņňŋ"),
+    ("o", "òóôõöøōŏő"),
+    ("oe", "œ"),
+    ("r", "ŕŗř"),
+    ("s", "śŝşšș"),
+    ("ss", "ß"),
+    ("t", "ţťŧț"),
+    ("th", "þ"),
+    ("u", "ùúûüũūŭůűų"),
+    ("w", "ŵ"),
+    ("y", "ýÿŷ"),
+    ("z", "źżž"),
+];
 
 fn read_edge(
     edge: Element<'_, '_>,
@@ -171,6 +231,23 @@ mod tests {
         assert_eq!(found[1], ("New_York", "Paris_2", Some(155e6), None));
         assert_eq!(found[2], ("Paris_2", "3", None, None));
         assert_eq!(parse(SMALL, NodeNames::Id).unwrap()[0].from, "0");
+    }
+
+    #[test]
+    fn accents_go_and_other_scripts_have_their_id() {
+        for (label, name) in [
+            ("Zürich", "Zurich"),
+            ("Łódź", "Lodz"),
+            ("Århus", "Arhus"),
+            ("Şanlıurfa", "Sanliurfa"),
+            ("Großröhrsdorf", "Grossrohrsdorf"),
+            ("Zu\u{308}rich", "Zurich"),
+            ("St. Gallen", "St._Gallen"),
+            ("Москва", "0"),
+        ] {
+            let text = SMALL.replacen("Paris", label, 1);
+            assert_eq!(parse(&text, NodeNames::Label).unwrap()[0].from, name, "{label}");
+        }
     }
 
     #[test]

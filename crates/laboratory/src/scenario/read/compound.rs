@@ -77,7 +77,7 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
     let keys: &[&str] = match kind {
         LossKind::Bernoulli | LossKind::BernoulliPerByte => &["probability"],
         LossKind::GilbertElliott => &["to_bad", "to_good", "bad_loss", "good_loss"],
-        LossKind::TwoState => &["good_length", "bad_length", "unit", "distribution"],
+        LossKind::TwoState => &["good_length", "bad_length", "unit", "distribution", "ns2_compat"],
         LossKind::Periodic => &["period", "offset", "burst"],
         LossKind::List => &["packets"],
     };
@@ -104,6 +104,7 @@ fn loss_model(node: &Node, table: &TableReader<'_>, context: &mut Context<'_>) -
                 distribution: distribution?,
                 good: good?,
                 bad: bad?,
+                ns2_compat: table.get("ns2_compat", context)?,
             }))
         }
         LossKind::Periodic => {

@@ -87,7 +87,7 @@ fn checked(table: &TableReader<'_>, scheme: &Scheme, context: &mut Context<'_>) 
             (format!("with {count} layers the highest has {top:.3e} bit/s"), TOO_FAST)
         }
         // Rates that grow without end, or layers that vanish against those below.
-        Err(error @ LayerError::Rate { .. }) => (error.to_string(), TOO_FAST),
+        Err(error @ (LayerError::Rate { .. } | LayerError::Overflow { .. })) => (error.to_string(), TOO_FAST),
         Err(error) => (error.to_string(), "levels that rise"),
     };
     let node = ["count", "fractions", "rates", "scheme"].into_iter().find_map(|key| table.node(key));

@@ -1,5 +1,6 @@
 //! Bounds beyond which a scenario is a mistake: it could not be run, would never end, or means nothing.
 
+use layercast_core::option::{OptionSpec, RawValue};
 use layercast_core::units::{Duration, Rate, Size};
 
 use super::context::Context;
@@ -82,16 +83,33 @@ pub(super) fn check_packet_size(table: &TableReader<'_>, is_tcp: bool, context: 
 pub(super) fn check_packets(
     table: &TableReader<'_>,
     protocol: Option<&ProtocolPlan>,
-    reliable: &[&str],
     context: &mut Context<'_>,
 ) {
     let Some(protocol) = protocol.filter(|protocol| !protocol.requirements().is_reliable()) else { return };
     let Some(node) = table.node("packets") else { return };
     let message =
         format!("\"{}\" does not repair losses, so no receiver would complete `packets`", protocol.name());
-    let named: Vec<String> = reliable.iter().map(|name| format!("\"{name}\"")).collect();
-    let allowed =
-        format!("no `packets` (`stop` ends the session), or a reliable protocol: {}", named.join(", "));
+    let named = context.catalogue.names_where(|requirements| requirements.is_reliable());
+    let allowed = format!("no `packets` (`stop` ends the session), or a reliable protocol: {named}");
+    context.problems.push(Problem::of(node, message).allowed(allowed));
+}
+
+/// Reports packets that may be marked instead of dropped, of a protocol that would not notice: all that share a queue
+/// with it would give way to it.
+pub(super) fn check_marks(table: &TableReader<'_>, protocol: &ProtocolPlan, context: &mut Context<'_>) {
+    let Some(node) = table.node("ecn").filter(|_| !protocol.reacts_to_marks()) else { return };
+    let name = protocol.name();
+    let reacts_with = |option: &OptionSpec| {
+        let mut other = protocol.clone();
+        other.set(option.name, RawValue::Flag(true)).is_ok() && other.reacts_to_marks()
+    };
+    let option = protocol.option_specs().into_iter().find(reacts_with);
+    let option = option.map_or(String::new(), |option| format!("the option `{} = true`, ", option.name));
+    let named = context.catalogue.names_where(|requirements| requirements.character().ecn);
+    let message = format!(
+        "receivers of \"{name}\" do not react to marks, so packets that are marked instead of dropped would take all from others"
+    );
+    let allowed = format!("no `ecn`, {option}or a protocol that reacts to marks: {named}");
     context.problems.push(Problem::of(node, message).allowed(allowed));
 }
 

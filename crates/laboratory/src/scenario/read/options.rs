@@ -1,10 +1,12 @@
 //! Sets options by their declarations: those of protocols, queues and TCPs alike.
 
 use layercast_core::option::{Kind, OptionError, OptionSpec, RawValue};
+use layercast_core::units::{Duration, Rate, Size};
 
 use super::context::Context;
 use crate::scenario::nearest::nearest;
 use crate::scenario::problems::Problem;
+use crate::scenario::quantity::meant;
 use crate::scenario::tree::{Node, Value};
 
 /// Sets the options that a table gives, in the order of their declaration: a profile comes first. Returns
@@ -18,6 +20,18 @@ pub(super) fn set_options(
     let given = specs.iter().filter_map(|spec| Some((spec, table.get(spec.name)?)));
     // All are tried, so that all errors are reported.
     given.filter(|(spec, node)| !set_option(node, spec, |value| set(spec.name, value), context)).count() == 0
+}
+
+/// Whether a text is a quantity of this kind.
+fn is_quantity(kind: &Kind, text: &str) -> bool {
+    match kind {
+        Kind::Number => text.parse::<f64>().is_ok(),
+        Kind::Duration => text.parse::<Duration>().is_ok(),
+        Kind::Rate => text.parse::<Rate>().is_ok(),
+        Kind::Size => text.parse::<Size>().is_ok(),
+        Kind::Automatic(kind) => is_quantity(kind, text),
+        _ => false,
+    }
 }
 
 /// Sets an option to a value. Returns whether that is allowed.
@@ -44,7 +58,9 @@ pub(super) fn set_option(
         Kind::Choice(names) | Kind::OwnChoice(names) => names,
         _ => &[],
     };
-    let nearest = node.text().and_then(|text| nearest(text, choices.iter().copied()));
+    let nearest = node.text().and_then(|text| {
+        nearest(text, choices.iter().copied()).or_else(|| meant(text, |text| is_quantity(&spec.kind, text)))
+    });
     // The allowed values follow on a line of their own.
     let reason = reason.strip_prefix(&format!("expected {}", spec.kind)).unwrap_or(&reason);
     let reason = reason.trim_start_matches(": ");

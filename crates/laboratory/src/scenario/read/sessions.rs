@@ -60,7 +60,7 @@ pub(super) fn read(
     }
     let packet_size: Option<Size> = table.get("packet_size", context);
     limits::check_packet_size(&table, false, context);
-    limits::check_packets(&table, protocol.as_ref(), &context.catalogue.reliable(), context);
+    limits::check_packets(&table, protocol.as_ref(), context);
     if let (Some(protocol), Some(layers), Some(size), Some(node)) =
         (&protocol, &layers, packet_size, table.node("layers"))
     {
@@ -68,6 +68,11 @@ pub(super) fn read(
         if all_allowed {
             check_plan(node, protocol, layers, size, context);
         }
+    }
+    let ecn: bool = table.get("ecn", context).unwrap_or_default();
+    let is_final = all_allowed && !receivers.is_empty() && !context.is_outline;
+    if let Some(protocol) = protocol.as_ref().filter(|_| ecn && is_final) {
+        limits::check_marks(&table, protocol, context);
     }
     let object = objects::read(&table, packet_size, context);
     Some(SessionPlan {
@@ -82,7 +87,7 @@ pub(super) fn read(
         packet_size: packet_size.unwrap_or_default(),
         join_latency: table.get("join_latency", context).unwrap_or(NO_TIME),
         leave_latency: table.get("leave_latency", context).unwrap_or(NO_TIME),
-        ecn: table.get("ecn", context).unwrap_or_default(),
+        ecn,
         packets: table.get("packets", context),
         object,
         routers: routers.unwrap_or_default(),

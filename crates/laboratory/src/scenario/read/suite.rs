@@ -53,7 +53,15 @@ pub fn read_suite(
         SuiteFiles::Folder(folder) => folder.to_owned(),
         SuiteFiles::Given(_) => Path::new("").to_owned(),
     };
-    let mut context = Context { catalogue, problems, folder, files: Vec::new(), traces: BTreeMap::new() };
+    let mut context = Context {
+        catalogue,
+        problems,
+        folder,
+        files: Vec::new(),
+        self_loops: Vec::new(),
+        traces: BTreeMap::new(),
+        is_outline: false,
+    };
     let suite = Reader { files, lines: LineStarts::of(text) }.suite(name, &root, &mut context);
     match suite {
         Some(suite) if context.problems.is_empty() => Ok(suite),

@@ -19,7 +19,7 @@ use crate::scenario::plan::{
 };
 use crate::scenario::problems::Problem;
 use crate::scenario::tables::{LINK, QUEUE};
-use crate::scenario::tree::{Entry, Node};
+use crate::scenario::tree::{self, Entry, Node};
 
 /// Nodes and links.
 #[derive(Debug, Default)]
@@ -235,6 +235,14 @@ fn read_ends(entry: &Entry, node: &Node, context: &mut Context<'_>) -> Option<(S
     None
 }
 
+/// Tells that a link whose forward direction has a trace has nothing for the other.
+fn missing_backward(link: &TableReader<'_>, context: &mut Context<'_>) {
+    let path = tree::join(&link.own().path, "rate_backward");
+    let message = "`rate_backward` is missing: `trace` is the direction of the link's name alone";
+    let problem = Problem::at(link.own().at, &path, message);
+    context.problems.push(problem.allowed("`rate_backward = \"2 Mbit/s\"`, or `trace_backward`"));
+}
+
 fn read_link(
     link: &TableReader<'_>,
     context: &mut Context<'_>,
@@ -244,8 +252,14 @@ fn read_link(
     // With traces there may be nothing left that needs a rate.
     let needs_rate = link.node("trace").is_none()
         || (link.node("trace_backward").is_none() && link.node("rate_backward").is_none());
-    let rate: Option<Rate> =
-        if needs_rate || link.node("rate").is_some() { link.get("rate", context) } else { Some(Rate::ZERO) };
+    let rate: Option<Rate> = if link.node("rate").is_none() && link.node("trace").is_some() && needs_rate {
+        missing_backward(link, context);
+        None
+    } else if needs_rate || link.node("rate").is_some() {
+        link.get("rate", context)
+    } else {
+        Some(Rate::ZERO)
+    };
     let delay = link.get("delay", context);
     let loss: Option<Loss> = link.get("loss", context);
     let own_rate = link.get("rate_backward", context);

@@ -8,6 +8,7 @@ use layercast_core::units::{DataSize, Duration, Rate, Size};
 use super::context::Context;
 use crate::scenario::field::{FieldKind, quoted};
 use crate::scenario::nearest::nearest;
+use crate::scenario::quantity::meant;
 use crate::scenario::tree::{Node, Value};
 
 /// A type that a value of a scenario file can have.
@@ -43,7 +44,9 @@ pub(super) fn parsed<T: FromStr<Err: Display>>(
         }
         _ => None,
     };
-    context.wrong(node, kind, reason);
+    let right = |text: &str| text.parse::<T>().is_ok_and(|value| fits(&value));
+    let meant = node.text().and_then(|text| meant(text, right));
+    context.wrong_value(node, kind, reason, meant);
     None
 }
 
@@ -62,7 +65,9 @@ pub(super) fn number(
     if value.is_finite() && fits(value) {
         return Some(value);
     }
-    context.wrong(node, kind, None);
+    let right = |text: &str| text.parse().is_ok_and(&fits);
+    let meant = node.text().and_then(|text| meant(text, right));
+    context.wrong_value(node, kind, None, meant);
     None
 }
 

@@ -19,10 +19,15 @@ pub const LINK: TableSpec = TableSpec {
         field(
             "from",
             FieldKind::Node,
-            Absent::Means("as its name says"),
+            Absent::Means("the node before the dash of the link's name"),
             "The node A, where the link's name does not say it: `uplink = { from = \"rack-1\", to = \"core\" }`.",
         ),
-        field("to", FieldKind::Node, Absent::Means("as its name says"), "The node B, together with `from`."),
+        field(
+            "to",
+            FieldKind::Node,
+            Absent::Means("the node behind the dash"),
+            "The node B, together with `from`.",
+        ),
         field(
             "rate",
             FieldKind::Rate,
@@ -166,7 +171,8 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
             "bad_length",
             FieldKind::Count(1, u32::MAX),
             BY_MODEL,
-            "Of `two-state`: the mean length of a period in which all is lost, in `unit`.",
+            "Of `two-state`: the mean length of a period in which all is lost, in `unit`; the share lost is \
+             bad_length/(good_length + bad_length).",
         ),
         field(
             "unit",
@@ -179,6 +185,13 @@ pub const LOSS_MODEL: TableSpec = TableSpec {
             FieldKind::Choice(&LengthDistribution::NAMES),
             Absent::Default("exponential"),
             "Of `two-state`: how lengths are distributed.",
+        ),
+        field(
+            "ns2_compat",
+            FieldKind::Flag,
+            Absent::Default("false"),
+            "Of `two-state`: as ns-2, lose the packet in which a good period ends too: of constant periods in packets \
+             (bad_length + 1)/(good_length + bad_length).",
         ),
         field(
             "period",

@@ -3,8 +3,6 @@
 use super::{NONE, NodeNames, Parallel, field};
 use crate::scenario::field::{Absent, FieldKind, TableSpec};
 
-const BY_OTHER: Absent = Absent::Means("the rows come from the other source");
-
 /// A template. It is a static, since templates may have templates in them.
 pub static FOR: TableSpec = TableSpec {
     name: "for",
@@ -19,14 +17,14 @@ pub static FOR: TableSpec = TableSpec {
         field(
             "each",
             FieldKind::Each,
-            BY_OTHER,
+            Absent::Means("not needed with `csv`"),
             "The variables with their values, side by side: each has as many. A range such as `\"01..30\"` has \
              numbers as wide as its first if that begins with 0; a list may have ranges in it.",
         ),
         field(
             "csv",
             FieldKind::Text,
-            BY_OTHER,
+            Absent::Means("not needed with `each`"),
             "A file of comma-separated values whose first line names the variables. The path is relative to the \
              scenario file.",
         ),
@@ -58,15 +56,15 @@ pub const TOPOLOGY: TableSpec = TableSpec {
         field(
             "graphml",
             FieldKind::Text,
-            BY_OTHER,
-            "GraphML as the Internet Topology Zoo has it: rates from `LinkSpeedRaw` or `LinkSpeed` and \
-             `LinkSpeedUnits`, delays from `Latitude` and `Longitude` over the great circle at two thirds of the \
+            Absent::Means("not needed with `csv`"),
+            "GraphML as the Internet Topology Zoo has it; edges from a node to itself are left out. Rates come from \
+             `LinkSpeedRaw` or `LinkSpeed` and `LinkSpeedUnits`, delays from `Latitude` and `Longitude` over the great circle at two thirds of the \
              speed of light.",
         ),
         field(
             "csv",
             FieldKind::Text,
-            BY_OTHER,
+            Absent::Means("not needed with `graphml`"),
             "A link a line; the columns are `from`, `to` and keys of a link, such as `rate` or `queue.kind`. An empty \
              value is as if it were not there.",
         ),
@@ -74,8 +72,9 @@ pub const TOPOLOGY: TableSpec = TableSpec {
             "names",
             FieldKind::Choice(&NodeNames::NAMES),
             Absent::Default("label"),
-            "Of `graphml`: what nodes are called. What is not a letter, a digit, `_`, `-` or `.` becomes `_`; nodes \
-             that share a label have their `id` behind it.",
+            "Of `graphml`: what nodes are called. Latin letters lose their accents (Zürich becomes `Zurich`); all else \
+             but letters from A to Z, digits, `_`, `-` and `.` becomes `_`. A node whose label has none of these \
+             letters and digits has its `id` as its name; nodes that share a label have their `id` behind it.",
         ),
         field(
             "parallel",

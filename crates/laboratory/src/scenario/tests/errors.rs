@@ -119,6 +119,8 @@ fn layers_are_checked() {
     assert!(message(unused).contains("does not use `factor`"));
     assert!(message("{ scheme = \"doubling\", base = \"1 kbit/s\", count = 99 }").contains("the highest"));
     assert!(message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 1025 }").contains("1025 is not"));
+    let endless = message("{ scheme = \"doubling\", base = \"128 kbit/s\", count = 1024 }");
+    assert_eq!(endless, "the rate with layer 1008 exceeds the largest number, 1.8e308 bit/s");
     let above = message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 3, above = \"1 Mbit/s\" }");
     assert!(above.contains("does not use `above`"), "{above}");
     let same =
@@ -128,6 +130,40 @@ fn layers_are_checked() {
     assert!(message(zero).contains("0 is not allowed"));
     let falling = "{ scheme = \"explicit\", rates = [\"2 kbit/s\", \"1 kbit/s\"] }";
     assert!(message(falling).contains("not above the rate before it"));
+}
+
+/// A session that may be marked and does not react would take all from those that do.
+#[test]
+fn a_protocol_that_ignores_marks_is_not_marked() {
+    let with = |protocol: &str, keys: &str| {
+        let text =
+            SMALL.replace("protocol = \"elm\"", &format!("protocol = \"{protocol}\"\necn = true\n{keys}"));
+        read_text(&text.replace("[\"R1\", \"R2\", \"R1\"]", "[\"R1\"]"), &[])
+    };
+    for known in Catalogue::of::<Registry>().names() {
+        let plan = Catalogue::of::<Registry>().named(known).cloned().unwrap();
+        let Err(errors) = with(known, "") else {
+            assert!(plan.reacts_to_marks(), "{known}");
+            continue;
+        };
+        let of_marks: Vec<_> = errors.0.iter().filter(|error| error.path == "sessions.elm.ecn").collect();
+        assert_eq!(of_marks.len(), usize::from(!plan.reacts_to_marks()), "{known}: {errors}");
+        for error in of_marks {
+            assert_eq!((error.line, error.column), (20, 7), "{error}");
+            assert!(error.message.contains(&format!("\"{known}\" do not react to marks")), "{error}");
+            let remedy = error.allowed.clone().unwrap_or_default();
+            assert!(
+                remedy.starts_with("no `ecn`, ") && remedy.contains("\"elm\"") && !remedy.contains("\"rlc\"")
+            );
+            assert_eq!(remedy.contains("the option `ce_counts = true`"), known == "amca", "{remedy}");
+        }
+    }
+    assert!(with("amca", "options = { ce_counts = true }").is_ok());
+    // One that is taken out disturbs nobody.
+    assert!(with("rlc", "count = 0").is_ok());
+    let defaults = SMALL.replace("[defaults.session]", "[defaults.session]\necn = true\nprotocol = \"rlc\"");
+    let errors = read_text(&defaults.replace("protocol = \"elm\"\n", ""), &[]).unwrap_err();
+    assert_eq!((errors.0.len(), errors.0[0].path.as_str()), (1, "defaults.session.ecn"), "{errors}");
 }
 
 #[test]

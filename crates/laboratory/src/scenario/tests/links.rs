@@ -95,7 +95,11 @@ fn a_rate_is_needed_where_no_trace_says_when() {
             .map_err(|errors| errors.to_string())
     };
     let trace = r#"trace = "fixtures/traces/small.down""#;
-    assert!(reported(trace).unwrap_err().contains("`rate` is missing"));
+    let refused = reported(trace).unwrap_err();
+    assert!(
+        refused.contains("`rate_backward` is missing") && refused.contains("`trace_backward`"),
+        "{refused}"
+    );
     let backward = |reported: crate::scenario::Scenario| reported.links[2].backward.rate;
     assert_eq!(
         backward(reported(&format!("{trace}, rate_backward = \"2 Mbit/s\"")).unwrap()),

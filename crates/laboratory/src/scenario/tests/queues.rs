@@ -137,13 +137,12 @@ fn keys_reach_queues_with_several_parts() {
     let fair = queue(r#"kind = "fair", limit = "20000 bytes", quantum = "3000 bytes""#);
     assert_eq!(fair, QueuePlan::Fair(FairConfig { limit, quantum }));
     // Without `kind` it is drop-tail, which takes the file's limit.
-    let front = queue("drop_front = true, ns2_compat = false");
-    let expected = QueuePlan::DropTail(DropTailConfig {
-        limit: QueueLimit::Packets(50),
-        ns2_compat: false,
-        drop_front: true,
-    });
-    assert_eq!(front, expected);
+    for (key, ns2_compat) in [("", false), (", ns2_compat = true", true)] {
+        let front = queue(&format!("drop_front = true{key}"));
+        let limit = QueueLimit::Packets(50);
+        let expected = QueuePlan::DropTail(DropTailConfig { limit, ns2_compat, drop_front: true });
+        assert_eq!(front, expected);
+    }
 }
 
 #[test]
@@ -199,13 +198,14 @@ fn loss_models_stand_for_each_direction() {
     assert_eq!(model(r#""bernoulli", probability = 0.1"#), LossModel::Bernoulli(0.1));
     let per_byte = LossModel::BernoulliPerByte(1e-5);
     assert_eq!(model(r#""bernoulli-per-byte", probability = 1e-5"#), per_byte);
-    let periods =
-        |unit, distribution| LossModel::TwoState(TwoStateLoss { unit, distribution, good: 900, bad: 7 });
+    let periods = |unit, distribution, ns2_compat| {
+        LossModel::TwoState(TwoStateLoss { unit, distribution, good: 900, bad: 7, ns2_compat })
+    };
     let (bytes, constant) = (r#", unit = "bytes""#, r#", distribution = "constant""#);
     let two_state = r#""two-state", good_length = 900, bad_length = 7"#;
-    assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential));
-    let reported = model(&format!("{two_state}{bytes}{constant}"));
-    assert_eq!(reported, periods(LossUnit::Bytes, LengthDistribution::Constant));
+    assert_eq!(model(two_state), periods(LossUnit::Packets, LengthDistribution::Exponential, false));
+    let reported = model(&format!("{two_state}{bytes}{constant}, ns2_compat = true"));
+    assert_eq!(reported, periods(LossUnit::Bytes, LengthDistribution::Constant, true));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_simulator::DropTailConfig;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 
 use crate::results::{Metric, Relation, Role};
@@ -10,7 +11,6 @@ use crate::scenario::{
     Draw, LinkDirection, LinkVariation, LossModel, LossPlace, QueueLimit, QueuePlan, Scenario, Traffic,
     Window,
 };
-use layercast_simulator::DropTailConfig;
 
 fn seconds(s: u64) -> Time {
     Time::ZERO + Duration::from_secs(s)
@@ -22,7 +22,11 @@ fn defaults_fill_what_entries_leave_out() {
     assert_eq!(scenario.nodes, ["S", "G", "R1", "R2"]);
     assert_eq!((scenario.replications, scenario.seed, scenario.series_bin), (1, 1, Duration::from_secs(1)));
     assert_eq!(scenario.windows, [Window { start: Time::ZERO, end: seconds(60) }]);
-    let queue = QueuePlan::drop_tail(QueueLimit::Packets(50));
+    let queue = QueuePlan::DropTail(DropTailConfig {
+        limit: QueueLimit::Packets(50),
+        ns2_compat: false,
+        drop_front: false,
+    });
     let delay = Draw::Fixed(Duration::from_ms(10));
     let forward = LinkDirection {
         variation: LinkVariation::default(),

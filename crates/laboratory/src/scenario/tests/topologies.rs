@@ -133,6 +133,27 @@ fn links_come_from_rows() {
 }
 
 #[test]
+fn keys_of_a_topology_can_be_set() {
+    let parallel = GRAPH.replace("<edge source=\"1\" target=\"3\"/>", "<edge source=\"2\" target=\"1\"/>");
+    let folder = Folder::with("set", "net.graphml", &parallel);
+    let text = HEAD.to_owned() + "[topology]\ngraphml = \"net.graphml\"\n";
+    let with = |sets: &[&str]| {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        read(&folder.name(), &text, &sets, &Catalogue::of::<Registry>())
+    };
+    let refused = with(&[]).unwrap_err().to_string();
+    assert!(refused.contains("several edges"), "{refused}");
+    assert_eq!(with(&["topology.parallel=fastest"]).unwrap().links.len(), 2);
+    let wrong = with(&["topology.parallel=all"]).unwrap_err().to_string();
+    assert!(wrong.contains("--> --set:1:") && wrong.contains("one of \"refuse\""), "{wrong}");
+    let unknown = with(&["topology.paralel=sum"]).unwrap_err().to_string();
+    assert!(unknown.contains("--> --set:1:") && unknown.contains("did you mean `parallel`?"), "{unknown}");
+    // The order does not matter: others are worked into the links that are made.
+    let both = with(&["link.A-B-2.delay=3 ms", "topology.parallel=sum"]).unwrap();
+    assert_eq!(both.links[0].forward.delay, Draw::Fixed(Duration::from_ms(3)));
+}
+
+#[test]
 fn a_topology_has_one_file_and_known_keys() {
     let folder = Folder::with(
         "wrong",

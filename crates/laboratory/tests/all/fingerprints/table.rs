@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use layercast_laboratory::results::Summary;
 use layercast_laboratory::results::statistics::mean;
-use layercast_laboratory::results::summary::{FlowStatistics, LinkSummary};
+use layercast_laboratory::results::summary::{FlowStatistics, FlowSummary, LinkSummary};
 
 /// A window with more flows than this has lines for the first few of them and a line of means over all. So have links.
 const ROWS_MAX: usize = 100;
@@ -31,8 +31,10 @@ pub(crate) fn lines(summary: &Summary) -> String {
     let mut text = rows("flows", &main.collect::<Vec<_>>());
     for window in &summary.windows {
         let [from, to] = window.window_s;
-        let row = |(name, flow): (&String, _)| (format!("{name} {from}-{to} s"), means(flow));
-        text += &rows(&format!("flows {from}-{to} s"), &window.flows.iter().map(row).collect::<Vec<_>>());
+        let row = |flow: &FlowSummary| (format!("{} {from}-{to} s", flow.name), means(&flow.measures));
+        let mut flows: Vec<Row> = window.flows.iter().map(row).collect();
+        flows.sort_by(|one, other| one.0.cmp(&other.0));
+        text += &rows(&format!("flows {from}-{to} s"), &flows);
     }
     let links = summary.links.iter().map(|link| (format!("link {}", link.name), link_means(link)));
     let does =

@@ -39,18 +39,27 @@ fn the_order_in_which_replications_finish_does_not_show() {
 fn it_has_the_fields_of_the_contract() {
     let value = json(&summary(3));
     let flow = &value["flows"][0];
-    assert_eq!(value["schema"], 1);
+    assert_eq!(value["schema"], 2);
     assert_eq!(value["window_s"], serde_json::json!([30.0, 300.0]));
     assert_eq!(flow["session"], "elm");
     assert_eq!(flow["role"], "receiver");
     assert_eq!(flow["throughput_kbps"]["samples"].as_array().unwrap().len(), 3);
     assert_eq!(value["groups"][0]["flows"], serde_json::json!(["elm@R1", "tcp@R1"]));
-    assert!(value["windows"][0]["flows"]["elm@R1"]["throughput_kbps"]["mean"].is_f64());
-    assert!(value["windows"][0]["groups"]["R1/elm"]["jain_index"]["mean"].is_f64());
+    let further = &value["windows"][0];
+    for part in ["flows", "groups", "links"] {
+        let named = |whole: &Value| -> Vec<String> {
+            whole[part].as_array().unwrap().iter().map(|one| one["name"].to_string()).collect()
+        };
+        assert_eq!(named(further), named(&value), "{part}");
+    }
+    assert_eq!(further["flows"][0]["node"], "R1");
+    assert!(further["flows"][0]["throughput_kbps"]["mean"].is_f64() && further["flows"][0]["why"].is_null());
+    assert!(further["groups"][0]["jain_index"]["mean"].is_f64());
+    assert!(further["links"][0]["utilisation"]["mean"].is_f64());
     let tcp = value["flows"][2].as_object().unwrap();
     assert_eq!(tcp["role"], "sink");
     assert!(flow["joins_per_min"]["mean"].is_f64() && flow["lost_packets"]["mean"].is_f64());
-    assert!(value["windows"][0]["flows"]["elm@R1"]["level_changes_per_min"]["mean"].is_f64());
+    assert!(further["flows"][0]["level_changes_per_min"]["mean"].is_f64());
     for absent in ["session", "late_kbps", "level_changes", "mean_level", "settled_after_s", "joins_per_min"]
     {
         assert!(!tcp.contains_key(absent), "a flow without layers has no {absent}");
@@ -104,11 +113,35 @@ fn a_replication_of_another_shape_is_refused() {
 
 #[test]
 fn another_version_and_a_missing_file_are_reported() {
-    let text = summary(1).to_json().replacen("\"schema\": 1", "\"schema\": 2", 1);
-    assert!(Summary::from_json(&text).unwrap_err().to_string().contains("schema version 2"));
+    let text = summary(1).to_json().replacen("\"schema\": 2", "\"schema\": 3", 1);
+    assert!(Summary::from_json(&text).unwrap_err().to_string().contains("schema version 3"));
     let error = read_summary("nowhere/summary.json".as_ref()).unwrap_err();
     assert_eq!(error.to_string(), "cannot read nowhere/summary.json");
     assert!(std::error::Error::source(&error).is_some(), "the system's reason follows");
+}
+
+#[test]
+fn a_file_of_version_1_is_read() {
+    let mut summary = summary(2);
+    let mut value = json(&summary);
+    value["schema"] = 1.into();
+    for window in value["windows"].as_array_mut().unwrap() {
+        for part in ["flows", "groups"] {
+            let by_name = window[part].as_array().unwrap().iter().map(|subject| {
+                let mut measures = subject.as_object().unwrap().clone();
+                let name = measures.remove("name").unwrap().as_str().unwrap().to_owned();
+                for key in ["protocol", "role", "session", "node", "flows"] {
+                    measures.remove(key);
+                }
+                (name, Value::Object(measures))
+            });
+            window[part] = Value::Object(by_name.collect());
+        }
+        window.as_object_mut().unwrap().remove("links");
+    }
+    assert_eq!(value["windows"][0]["flows"]["elm@R1"]["role"], Value::Null);
+    summary.windows.iter_mut().for_each(|window| window.links.clear());
+    assert_eq!(Summary::from_json(&value.to_string()).unwrap(), summary);
 }
 
 #[test]

@@ -1,12 +1,18 @@
-//! Text that fits the width of a terminal.
+//! Tables and paragraphs for the terminal.
 
-use crate::results::table::lay_out;
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+/// The narrowest terminal, and what is assumed of one that does not say.
+pub const NARROWEST: usize = 80;
+
+/// The longest line of a paragraph. Tables may be wider.
+pub const WIDTH: usize = 120;
 
 /// The space that a table has between its columns.
 const GAP: usize = 3;
 
-/// A table of no more than this width: columns that do not fit go into further tables under it, each with the first
-/// column again.
+/// A table of no more than this width, or of [`NARROWEST`]: columns that do not fit go into further tables under it, each
+/// with the first column again. No cell is ever broken, so one that is wider alone makes its table wider.
 pub(crate) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> String {
     let widest = |column: usize| {
         let all = rows.iter().map(Vec::as_slice).chain(std::iter::once(heading));
@@ -15,11 +21,12 @@ pub(crate) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> S
     };
     let Some(first) = (!heading.is_empty()).then(|| widest(0)) else { return String::new() };
     let mut blocks: Vec<Vec<usize>> = Vec::new();
-    let mut used = usize::MAX;
+    let room = width.max(NARROWEST).saturating_add(1);
+    let mut used = 0;
     for column in 1..heading.len() {
         let needed = widest(column);
         // The rule under the heading is one shorter than all columns with their gaps.
-        if used.saturating_add(needed) > width + 1 {
+        if blocks.is_empty() || used + needed > room {
             blocks.push(vec![0]);
             used = first;
         }
@@ -37,8 +44,31 @@ pub(crate) fn table(heading: &[String], rows: &[Vec<String>], width: usize) -> S
     tables.collect::<Vec<String>>().join("\n")
 }
 
-/// Words in lines of no more than this width, those after the first indented.
+/// A table in one piece.
+fn lay_out(heading: Vec<String>, rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(heading)
+        .add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    if let Some(names) = table.column_mut(0) {
+        names.set_cell_alignment(CellAlignment::Left);
+    }
+    let mut text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+/// Words in lines of no more than this width and [`WIDTH`], those after the first indented.
 pub(crate) fn paragraph(words: &str, width: usize, indent: usize) -> String {
+    let width = width.min(WIDTH);
     let mut text = String::new();
     let mut used = 0;
     for word in words.split(' ').filter(|word| !word.is_empty()) {
@@ -69,14 +99,16 @@ mod tests {
     #[test]
     fn columns_that_do_not_fit_are_not_cut() {
         let heading = row(&["protocol", "one", "two", "three"]);
-        let rows = [row(&["webrc", "1234567890", "1234567890", "x"])];
-        let text = table(&heading, &rows, 32);
-        assert!(text.lines().all(|line| line.chars().count() <= 32), "{text}");
+        let long = "1234567890 ± 123456789012345678901234567890";
+        let rows = [row(&["webrc", long, long, "x"])];
+        let text = table(&heading, &rows, 80);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert_eq!(text.matches(long).count(), 2, "{text}");
         assert_eq!(text.matches("webrc").count(), 2, "{text}");
         for word in ["one", "two", "three", "x"] {
             assert!(text.contains(word), "{text}");
         }
-        assert_eq!(table(&heading, &rows, 80).matches("webrc").count(), 1);
+        assert_eq!(table(&heading, &rows, usize::MAX).matches("webrc").count(), 1, "a file has no width");
     }
 
     #[test]
