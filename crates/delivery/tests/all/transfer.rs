@@ -1,6 +1,7 @@
 //! Whole transfers without a network: what a sender's packets give at receivers that miss many of them.
 
 mod batches;
+mod floods;
 mod packages;
 mod parts;
 mod signed;
