@@ -180,14 +180,24 @@ fn ended(sent: &Sent, ends: &Ends) -> String {
 /// An end before the one that was asked for is a failure. Without one, an interruption is the end.
 fn verdict(sent: &Sent, ends: &Ends) -> Result<(), Failure> {
     let fail = |text: String| Err(Failure::Other(anyhow::Error::msg(text)));
+    if sent.left_out > 0 {
+        return fail(format!("{} files were left out: the warnings name them", sent.left_out));
+    }
     if sent.withdrawn > 0 {
         return fail(format!("{} files changed or vanished, and were not sent to the end", sent.withdrawn));
     }
     match sent.missing(ends) {
-        Some(missing @ 1..) => fail(format!(
-            "{missing} of {} receivers did not report completion",
-            ends.completions.unwrap_or_default()
-        )),
+        Some(missing @ 1..) => {
+            let unknown = sent.reception.as_ref().map_or(0, reception::unknown);
+            let unknown = match unknown {
+                0 => String::new(),
+                unknown => {
+                    format!(": of {unknown} it is not known, since nothing was heard of them at the end")
+                }
+            };
+            let wanted = ends.completions.unwrap_or_default();
+            fail(format!("{missing} of {wanted} receivers did not report completion{unknown}"))
+        }
         None if sent.stopped == Stopped::Interrupted && (ends.after.is_some() || ends.rounds.is_some()) => {
             fail(format!("interrupted before the end, which was {}", until(ends)))
         }

@@ -89,6 +89,13 @@ pub enum Notice {
         /// The length of the outage.
         after: Duration,
     },
+    /// This host has another address, from which the source goes on.
+    Moved {
+        /// The address that it had.
+        from: IpAddr,
+        /// The address that it has.
+        to: IpAddr,
+    },
     /// This machine does not keep the session's rates.
     Late {
         /// How late packets are on average.
@@ -108,6 +115,13 @@ pub enum Notice {
         /// Where it came from.
         from: IpAddr,
         /// Why.
+        reason: String,
+    },
+    /// A session is there that the keys that are given do not fit, and another one is waited for.
+    PassedOver {
+        /// The base layer's group.
+        group: SocketAddr,
+        /// What is wrong with it.
         reason: String,
     },
     /// A session of another FLUTE sender was found.
@@ -214,9 +228,11 @@ impl Notice {
             Notice::TurnedAway { .. } => "turned_away",
             Notice::UplinkDown { .. } => "uplink_down",
             Notice::UplinkBack { .. } => "uplink_back",
+            Notice::Moved { .. } => "moved",
             Notice::Late { .. } => "late",
             Notice::BaseTooFast { .. } => "base_too_fast",
             Notice::TableRejected { .. } => "table_rejected",
+            Notice::PassedOver { .. } => "passed_over",
             Notice::FluteSession { .. } => "flute_session",
             Notice::Following => "following",
             Notice::Overloaded { .. } => "overloaded",
@@ -332,6 +348,11 @@ impl fmt::Display for Notice {
             Notice::UplinkBack { after } => {
                 write!(f, "the network takes packets again, after {:.1} s", after.as_secs_f64())
             }
+            Notice::Moved { from, to } => write!(
+                f,
+                "this host no longer has the address {from}: the session goes on from {to}, and receivers follow it; those that were \
+                 given {from}, by --source, a URL or a description, need {to}"
+            ),
             Notice::Late { mean } => write!(
                 f,
                 "this machine does not keep the session's rates: packets are {} ms late, and all layers are slower \
@@ -347,6 +368,10 @@ impl fmt::Display for Notice {
             Notice::TableRejected { from, reason } => {
                 write!(f, "a file delivery table from {from} is not used: {reason}")
             }
+            Notice::PassedOver { group, reason } => write!(
+                f,
+                "what is sent to {group} is passed over, and a session that fits the key is waited for: {reason}"
+            ),
             Notice::FluteSession { session } => {
                 write!(f, "receiving {session}, without congestion control: its sender provides none")
             }
@@ -389,7 +414,7 @@ impl fmt::Display for Notice {
             Notice::OutputClosed { path, reason } => {
                 write!(f, "nothing more is written to {}: {reason}", path.display())
             }
-            Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
+            Notice::LeftOut { path, reason } => write!(f, "{path:?} is left out: {reason}"),
             Notice::Waiting { ended: true } => write!(f, "the session has ended: waiting for the next one"),
             Notice::Waiting { ended: false } => write!(
                 f,

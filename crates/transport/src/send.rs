@@ -178,6 +178,8 @@ pub struct Sent {
     pub completed: Vec<SocketAddr>,
     /// How many files changed or vanished while they were being sent.
     pub withdrawn: usize,
+    /// How many files were left out that receivers lack by it, if no changes are followed.
+    pub left_out: usize,
     /// What reception reports said of the receivers; none if they were not polled.
     pub reception: Option<Reception>,
 }
@@ -235,7 +237,7 @@ pub fn send(
     };
     let session = description(options, any, None)?;
     session.check()?;
-    let interface = Interface::find(options.interface.as_deref(), options.group)?;
+    let mut interface = Interface::find(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
     // A salt that was used goes on, as do the packet numbers, so that receivers who know it can go on too.
@@ -253,25 +255,26 @@ pub fn send(
         is_signed: options.key.is_some(),
     };
     let how = Reading { cut, tagged: options.tagged };
-    let found = files::find(paths, &saved, how, stop, say)?;
+    let beginning = files::find(paths, &saved, how, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
-    let bytes = found.iter().map(|(one, _)| one.length()).sum();
+    let bytes = beginning.found.iter().map(|(one, _)| one.length()).sum();
     let folder = options.packs.then(|| packages_folder(options.state.as_deref()));
     let mut files = Files::new(
-        &found,
+        &beginning,
         host.session(),
         &options.ends,
         &saved,
         (options.follow, folder),
         (how, options.key.as_ref()),
+        say,
     )?;
     let is_protected = options.group_key.is_some();
     let start = |path| Writer::start(path, &files, numbers, is_protected);
     let mut writer = options.state.as_deref().map(start).transpose()?;
-    let follower = options.follow.then(|| Follower::start(paths, &found, how)).transpose()?;
-    drop((found, saved));
+    let follower = options.follow.then(|| Follower::start(paths, &beginning.found, how)).transpose()?;
+    drop((beginning, saved));
     if let Some(key) = &options.group_key {
         let mut sequence = Sequence::after(stored);
         // Without a state the session's number, and a salt, are drawn for each start, so packet numbers start again too.
@@ -288,8 +291,11 @@ pub fn send(
     let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
-    let described = describe(host.session(), &options.name, key, (options.ttl, size), &options.relays)
-        .map_err(AnnounceError::from)?;
+    let of = |session: &Session| {
+        let described = describe(session, &options.name, key.clone(), (options.ttl, size), &options.relays);
+        described.map_err(AnnounceError::from)
+    };
+    let described = of(host.session())?;
     say(&SendEvent::Ready(host.session(), files.objects(), &described));
 
     let clock = host.clock();
@@ -305,9 +311,13 @@ pub fn send(
     loop {
         host.step(next_progress, &mut files)?;
         while let Some((completion, from)) = host.take_completion() {
+            // Reports stand for other receivers too where completions are not asked for.
+            if options.ends.completions.is_none() {
+                continue;
+            }
             completed.add(completion, from);
             if let Some(collector) = host.collector() {
-                collector.complete(completion.receiver);
+                collector.complete(completion.receiver, completed.addresses.len());
             }
         }
         let now = clock.now();
@@ -338,6 +348,16 @@ pub fn send(
             if let Some(announcing) = &mut announcing {
                 announcing.step(&clock);
             }
+            if let Some(to) = another_address(&host, &interface) {
+                host.move_to(&to, options.ttl)?;
+                files.describe(host.session())?;
+                neighbours = Neighbours::open(&to, host.session());
+                let described = of(host.session())?;
+                announcing = announce(&to, &described, options, now, seed, say);
+                let (from, to) = (std::mem::replace(&mut interface, to).address, host.session().source);
+                say(&SendEvent::Notice(&Notice::Moved { from, to }));
+                say(&SendEvent::Ready(host.session(), files.objects(), &described));
+            }
             turned_away(&mut host, options, say);
             if let Some(notice) = lateness.look(host.take_lateness()) {
                 say(&SendEvent::Notice(&notice));
@@ -358,6 +378,7 @@ pub fn send(
                     progress: report,
                     completed: completed.addresses,
                     withdrawn: files.withdrawn(),
+                    left_out: files.left_out(),
                     reception: reception(&mut host, now),
                 });
             }
@@ -396,6 +417,16 @@ fn packages_folder(state: Option<&Path>) -> PathBuf {
         Some(folder) => folder.to_owned(),
         None => std::env::temp_dir(),
     }
+}
+
+/// The interface with the address that it has now, if the network takes no packets since this host no longer has the old one.
+fn another_address(host: &SourceHost, interface: &Interface) -> Option<Interface> {
+    host.outage()?;
+    let group = host.session().group;
+    if Interface::find(Some(&interface.address.to_string()), group).is_ok() {
+        return None;
+    }
+    Interface::find(Some(&interface.name), group).or_else(|_| Interface::find(None, group)).ok()
 }
 
 /// What is known of the receivers, if they are polled.

@@ -22,6 +22,7 @@ use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::{open_source, set_ecn};
 use super::{Branch, Clock, Inbox, Interface};
 use crate::error::Error;
+use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::{Completion, Demand, ReceptionReport};
 use layercast_delivery::reporting::Collector;
 use layercast_delivery::reporting::demand::Demands;
@@ -198,6 +199,26 @@ impl SourceHost {
         self.send_path.branching = Some(Branching { branch, only, ecn: self.send_path.ecn });
     }
 
+    /// Goes on from another address, since this host no longer has the old one. The session's description is another one then.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn move_to(&mut self, interface: &Interface, ttl: u8) -> Result<(), Error> {
+        let SendPath { session, .. } = &mut self.send_path;
+        // Somebody may have the port there.
+        let socket = open_source(interface, session.group, session.feedback.port(), ttl)
+            .or_else(|_| open_source(interface, session.group, 0, ttl))?;
+        let port = socket.as_udp().local_addr().map_or(session.feedback.port(), |address| address.port());
+        session.source = interface.address;
+        session.feedback = SocketAddr::new(interface.address, port);
+        self.send_path.socket = socket;
+        self.send_path.outage = None;
+        if let Some(branching) = &mut self.send_path.branching {
+            branching.branch.moved(interface.address);
+        }
+        self.set_ecn(self.send_path.ecn == Ecn::Capable)
+    }
+
     /// Starts the session.
     ///
     /// # Errors
@@ -358,6 +379,12 @@ impl SourceHost {
                 (Ok(report), Some(collector)) if report.tsi == session.tsi => {
                     counters.reception_reports += 1;
                     collector.report(clock.now(), from, report);
+                    // A receiver that ends has the whole table. Completions are not acknowledged, and may be lost.
+                    if report.is_complete && report.is_leaving && self.completions.len() < COMPLETIONS_MAX {
+                        let completion =
+                            Completion { tsi: report.tsi, toi: TOI_TABLE, receiver: report.receiver };
+                        self.completions.push_back((completion, from));
+                    }
                     demands.iter_mut().for_each(Demands::heard);
                 }
                 _ => counters.bad_feedback += 1,
