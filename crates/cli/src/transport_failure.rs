@@ -31,8 +31,6 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::Catalogue(_)
             | Error::Nothing { .. }
             | Error::State { .. }
-            | Error::GroupKey { .. }
-            | Error::NotAuthenticated
             | Error::NotOfFlute { .. }
             | Error::IsStream
             | Error::NotStream

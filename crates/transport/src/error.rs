@@ -412,6 +412,20 @@ impl Error {
         }
     }
 
+    /// Whether it says that no session was found that can be received, since nothing came or what came does not fit the keys.
+    pub(crate) fn is_of_search(&self) -> bool {
+        matches!(
+            self,
+            Error::Silent { .. }
+                | Error::NotSigned { .. }
+                | Error::WrongGroupKey { .. }
+                | Error::NotAuthenticated
+                | Error::NotEncrypted
+                | Error::NoSalt
+                | Error::Encrypted
+        )
+    }
+
     /// An error of a socket; common causes get their own variants.
     pub fn socket(what: impl Into<String>, group: SocketAddr, source: io::Error) -> Error {
         let what = what.into();

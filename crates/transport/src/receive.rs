@@ -258,7 +258,8 @@ fn session(
         Outcome::Complete(progress) => return Ok(Next::Done(Box::new(host), progress)),
         Outcome::Moved => {
             say(&ReceiveEvent::Notice(&Notice::Following));
-            (Some(current), options.patience)
+            // It may go on after all, and the other one may not fit the keys.
+            (None, options.patience)
         }
         Outcome::Again => (None, options.patience),
         Outcome::Overloaded(pause) => {

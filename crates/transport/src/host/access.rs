@@ -45,6 +45,12 @@ pub trait Tunnel: fmt::Debug {
     /// Sends a message to the source through the tunnel; none if such messages go past it.
     fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>>;
 
+    /// Whether what carries messages to the source was there after the first of them was sent to it. One that is gone takes them in
+    /// silence.
+    fn has_carried(&self) -> bool {
+        true
+    }
+
     /// Something that the operator should know, once.
     fn take_notice(&mut self) -> Option<Notice>;
 }
@@ -204,6 +210,14 @@ impl Access {
         match self {
             Access::Native(_) => None,
             Access::Tunnel(tunnel) => tunnel.take_notice(),
+        }
+    }
+
+    /// Whether messages to the source have gone further than to a relay that is gone, as far as is known.
+    pub(super) fn has_carried(&self) -> bool {
+        match self {
+            Access::Native(_) => true,
+            Access::Tunnel(tunnel) => tunnel.has_carried(),
         }
     }
 

@@ -292,6 +292,11 @@ impl ReceiverHost {
         self.send_feedback(&completion.to_bytes())
     }
 
+    /// Whether messages to the source have gone further than to a relay that is gone, as far as is known.
+    pub fn has_reported(&self) -> bool {
+        self.memberships.access.has_carried()
+    }
+
     /// Sends a reception report to the source.
     ///
     /// # Errors

@@ -22,6 +22,9 @@ use crate::notice::Notice;
 /// The interval of checks for an interruption by the user.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
+/// The interval in which a search reads so many tables and no more.
+const REFILL_EVERY: Duration = Duration::from_millis(500);
+
 /// A session and its base channel.
 pub(super) struct Found {
     pub(super) session: FoundSession,
@@ -55,23 +58,40 @@ pub(super) fn find(
     let mut search = Search::new(options.known.clone(), options.keys.as_slice().into(), not);
     let mut counters = AcceptCounters::default();
     let (mut evidence, salt, mut forged) = (Evidence::default(), options.salt(), 0u64);
+    let has_keys = options.group_key.is_some() || !options.keys.is_empty();
+    let mut warned = None;
     let mut check = options.group_key.clone().map(|key| AnySession::new(key, salt));
     let clock = Clock::default();
     let mut inbox = Inbox::new(*PACKET_BYTES.end() as usize);
     let waited = Instant::now();
+    let mut refilled = waited;
     loop {
+        if refilled.elapsed() >= REFILL_EVERY {
+            refilled = Instant::now();
+            search.refill();
+        }
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
         if let Some(after) = options.within.filter(|&within| begin.elapsed() >= within) {
             return Err(Error::TimeOver { after, held: 0, needed: 0 });
         }
+        let refused = evidence.error(options);
         if waited.elapsed() >= patience {
             let reasons = reasons(&counters, forged, false);
-            return Err(Error::Silent { group, waited: patience, reasons });
+            return Err(refused.unwrap_or(Error::Silent { group, waited: patience, reasons }));
         }
-        if let Some(error) = evidence.error(options) {
-            return Err(error);
+        match refused {
+            // Anyone can send what does not fit the keys that are given: their session may still come.
+            Some(error) if has_keys => {
+                let reason = error.to_string();
+                if warned.as_ref() != Some(&reason) {
+                    say(&ReceiveEvent::Notice(&Notice::PassedOver { group, reason: reason.clone() }));
+                    warned = Some(reason);
+                }
+            }
+            Some(error) => return Err(error),
+            None => {}
         }
         access.wait(&mut inbox, &clock, LOOK_EVERY);
         while let Some(notice) = access.take_notice() {
@@ -165,7 +185,8 @@ pub(super) fn reasons(counters: &AcceptCounters, forged: u64, began: bool) -> St
         return format!("There were {}", seen.join(", "));
     }
     if began {
-        return "The source may have stopped without announcing it, or the path to it may be broken"
+        return "The source may have stopped without announcing it, the path to it may be broken, or it may have another \
+                address now, which a receiver that was given the old one (--source, a URL) does not follow"
             .to_owned();
     }
     "Likely reasons: the source is not sending, or to another group or port; this is the wrong interface; \

@@ -130,7 +130,8 @@ impl<'o> Placing<'o> {
             let access = Access::Native(Groups::new(interface, options.known.source()));
             let waited = if has_relays { patience.min(NATIVE_FOR) } else { patience };
             match discovery::find(options, access, not, waited, stop, begin, say) {
-                Err(Error::Silent { group, waited, .. }) if has_relays && waited < patience => {
+                Err(error) if has_relays && waited < patience && error.is_of_search() => {
+                    let group = options.known.group();
                     say(&ReceiveEvent::Notice(&Notice::NoMulticast { group, waited }));
                     self.tunnelled();
                 }

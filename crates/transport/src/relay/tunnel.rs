@@ -1,12 +1,13 @@
 //! The tunnel between a receiver, or a relay, and the relay above it.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration as StdDuration;
 
 use layercast_core::Always as _;
-use layercast_core::units::{Channel, Duration};
+use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::relay::child::{Child, LinkReport};
 use layercast_delivery::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
 use layercast_delivery::relay::session::SessionKey;
@@ -41,6 +42,8 @@ pub struct RelayTunnel {
     feedback: FeedbackPath,
     /// Through how many relays the last packet has come.
     hops: u8,
+    /// Since when the relay serves this host that got the last messages to the source, and when it got the first of them.
+    carried: Cell<Option<(Time, Time)>>,
     notices: VecDeque<Notice>,
 }
 
@@ -62,7 +65,16 @@ impl RelayTunnel {
         let random = random_bytes().map_err(|source| Error::socket("draw random numbers", any, source))?;
         let clock = Clock::default();
         let child = Child::new(session, relays, clock.now(), within, random);
-        Ok(RelayTunnel { socket, is_v6, child, clock, feedback, hops: 0, notices: VecDeque::new() })
+        Ok(RelayTunnel {
+            socket,
+            is_v6,
+            child,
+            clock,
+            feedback,
+            hops: 0,
+            carried: Cell::default(),
+            notices: VecDeque::new(),
+        })
     }
 
     /// What is known of the relay that serves it; none if none does.
@@ -156,12 +168,25 @@ impl Tunnel for RelayTunnel {
             FeedbackPath::Relay => {
                 let mut room = [0; MESSAGE_MAX];
                 let sent = self.child.feedback(to, message, &mut room);
+                let since = self.child.link().map(|link| link.since);
+                if since != self.carried.get().map(|(since, _)| since) {
+                    self.carried.set(since.map(|since| (since, self.clock.now())));
+                }
                 let sent = sent.ok_or(io::ErrorKind::NotConnected.into());
                 Some(sent.and_then(|(to, length)| {
                     self.send(to, room.get(..length).always("a message fits its room"))
                 }))
             }
         }
+    }
+
+    fn has_carried(&self) -> bool {
+        self.feedback != FeedbackPath::Relay
+            || self
+                .child
+                .link()
+                .zip(self.carried.get())
+                .is_some_and(|(link, (since, first))| link.since == since && link.heard > first)
     }
 
     fn take_notice(&mut self) -> Option<Notice> {
