@@ -75,16 +75,19 @@ fn a_receiver_with_a_key_waits_for_its_own_session_whatever_else_is_sent() {
         return;
     }
     let temp = TempDir::new("waits");
-    let (data, group_key) = (content(300_000), GroupKey::from_seed(&[1; 32]));
-    let evil = start(temp.with("evil", &content(100_000)), sending(236, "elm", Ends::default()));
-    evil.session();
-    let keys = [
-        trusting(236, temp.directory("signed"), key(1).public()),
-        ReceiveOptions { group_key: Some(group_key.clone()), ..receiving(236, temp.directory("grouped")) },
-    ];
-    let receivers = keys.map(|options| {
-        let options = ReceiveOptions { start_within: Duration::from_secs(60), ..options };
-        std::thread::spawn(move || {
+    let (data, evil) = (content(30_000), temp.with("evil", &content(100_000)));
+    let group_key = GroupKey::from_seed(&[1; 32]);
+    let own = temp.with("own", &data);
+    let signed = SendOptions { key: Some(key(1)), ..sending(236, "elm", Ends::default()) };
+    let grouped = SendOptions { group_key: Some(group_key.clone()), ..sending(254, "elm", Ends::default()) };
+    let trusting = trusting(236, temp.directory("signed"), key(1).public());
+    let with_key = ReceiveOptions { group_key: Some(group_key), ..receiving(254, temp.directory("grouped")) };
+    let cases = [(236, signed, trusting, "table_rejected"), (254, grouped, with_key, "passed_over")];
+    for (number, sends, receives, notice) in cases {
+        let plain = start(evil.clone(), sending(number, "elm", Ends::default()));
+        plain.session();
+        let options = ReceiveOptions { start_within: Duration::from_secs(60), ..receives };
+        let receiver = thread::spawn(move || {
             let mut notices = Vec::new();
             let received = receive(&options, &AtomicBool::new(false), &mut |event| {
                 if let ReceiveEvent::Notice(notice) = event {
@@ -92,20 +95,16 @@ fn a_receiver_with_a_key_waits_for_its_own_session_whatever_else_is_sent() {
                 }
             });
             (received.map(|_| fs::read(options.into.join("own")).unwrap()), notices)
-        })
-    });
-    std::thread::sleep(Duration::from_secs(5));
-    let grouped = SendOptions { group_key: Some(group_key), ..sending(236, "elm", Ends::default()) };
-    let signed = SendOptions { key: Some(key(1)), ..sending(236, "elm", Ends::default()) };
-    let path = temp.with("own", &data);
-    let sources = [start(path.clone(), grouped), start(path, signed)];
-    for (receiver, notice) in receivers.into_iter().zip(["table_rejected", "passed_over"]) {
+        });
+        // Longer than a receiver looks at what it cannot use before it says so.
+        thread::sleep(Duration::from_secs(5));
+        let source = start(own.clone(), sends);
         let (received, notices) = receiver.join().unwrap();
         assert!(received.unwrap() == data);
         assert!(notices.iter().filter(|name| **name == notice).count() == 1, "{notices:?}");
+        source.end().unwrap();
+        plain.end().unwrap();
     }
-    sources.into_iter().for_each(|source| drop(source.end()));
-    evil.end().unwrap();
 }
 
 /// Sends what `forge` makes of the session's packets, from the address of the source, until it is stopped.
