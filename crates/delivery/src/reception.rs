@@ -398,6 +398,11 @@ impl<D: Disk> Reception<D> {
         self.listing.is_whole() && self.busy.is_empty() && self.wanted().all(Object::is_over)
     }
 
+    /// Whether every object that is known is in its place or cannot be received, and nothing new has begun to come.
+    pub fn is_up_to_date(&self) -> bool {
+        self.listing.has_all() && self.busy.is_empty() && self.wanted().all(Object::is_over)
+    }
+
     /// Whether it is complete, and a mirror has also removed what the session no longer has.
     pub fn is_in_step(&self) -> bool {
         self.is_complete() && (self.is_swept || !self.settings.mirror)

@@ -44,5 +44,5 @@ pub use receiver::{ReceiverHost, ReceiverNote, Stranger};
 pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};
 pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
 pub use socket::{PacketSocket, open_announcer, open_group};
-pub(crate) use socket::{RECEIVE_BUFFER, open_source, open_unicast};
+pub(crate) use socket::{RECEIVE_BUFFER, open_reports, open_source, open_unicast};
 pub use source::SourceHost;

@@ -36,9 +36,20 @@ pub enum Notice {
         free: Option<SocketAddr>,
     },
     /// The source sends only the layers that are in demand, and does not know of this receiver.
-    NotHeard {
-        /// Whether the receiver never says anything (`--silent`).
-        is_silent: bool,
+    NotHeard,
+    /// No receiver has been heard for a while: the source only announces the session.
+    NobodyListens {
+        /// It sends one packet each so long.
+        every: Duration,
+    },
+    /// The source's own uplink takes less than is sent.
+    UplinkFull {
+        /// What it carries.
+        carried: Rate,
+        /// The rate of the base layer, if that is more.
+        base: Option<Rate>,
+        /// Whether the kernel refused packets; otherwise all receivers lose much of the base.
+        is_seen: bool,
     },
     /// A receiver, or a relay, has news of the relay above it.
     Relay {
@@ -219,7 +230,9 @@ impl Notice {
         match self {
             Notice::OtherSender { .. } => "other_sender",
             Notice::SharedGroups { .. } => "shared_groups",
-            Notice::NotHeard { .. } => "not_heard",
+            Notice::NotHeard => "not_heard",
+            Notice::NobodyListens { .. } => "nobody_listens",
+            Notice::UplinkFull { .. } => "uplink_full",
             Notice::Relay { .. } => "relay",
             Notice::NoMulticast { .. } => "no_multicast",
             Notice::MulticastBack { .. } => "multicast_back",
@@ -254,6 +267,7 @@ impl Notice {
         !matches!(
             self,
             Notice::UplinkBack { .. }
+                | Notice::NobodyListens { .. }
                 | Notice::Amt { news: AmtNews::Served(_) }
                 | Notice::Relay { news: News::Served(_) }
                 | Notice::NoMulticast { .. }
@@ -287,16 +301,32 @@ impl fmt::Display for Notice {
                 )?;
                 free.map_or(Ok(()), |free| write!(f, ", such as {free}"))
             }
-            Notice::NotHeard { is_silent: true } => write!(
-                f,
-                "the source sends only the layers that receivers ask for, and this one is silent: it gets no more than others \
-                 hold; receive without --silent, or use `send --all-layers`"
-            ),
-            Notice::NotHeard { is_silent: false } => write!(
+            Notice::NotHeard => write!(
                 f,
                 "the source sends only the layers that receivers ask for, and does not hear this one: let UDP pass to it \
                  (`send --feedback-port`), or use `send --all-layers`"
             ),
+            Notice::NobodyListens { every } => write!(
+                f,
+                "no receiver is heard: one packet is sent each {} s until one is; for receivers that cannot answer use \
+                 --all-layers",
+                every.as_secs()
+            ),
+            Notice::UplinkFull { carried, base, is_seen } => {
+                let why = if *is_seen {
+                    "the kernel refuses packets"
+                } else {
+                    "all receivers lose much of the base"
+                };
+                write!(f, "the uplink of this host is full ({why}): it carries about {carried}, ")?;
+                match base {
+                    None => write!(f, "and layers above that are left out; use a lower --to"),
+                    Some(base) => write!(
+                        f,
+                        "less than the base layer ({base}), which is sent more slowly; use a lower --from and a lower --to"
+                    ),
+                }
+            }
             Notice::Relay { news: News::Served(relay) } => {
                 write!(f, "packets come through the relay {relay}")
             }
@@ -362,7 +392,7 @@ impl fmt::Display for Notice {
             Notice::BaseTooFast { base, arriving, lost } => write!(
                 f,
                 "the base layer, {base}, is faster than this path: {:.0} % of its packets are lost, {arriving} \
-                 arrive; ask the sender for a lower --from",
+                 arrive; ask the sender for a lower --from, or for a lower --to if all receivers lose as much",
                 lost * 100.0
             ),
             Notice::TableRejected { from, reason } => {
@@ -384,7 +414,8 @@ impl fmt::Display for Notice {
             Notice::Overloaded { pause } => write!(
                 f,
                 "the path loses most of the base layer, to which there is no lower level: leaving the session for {} \
-                 s, to make room for others (a circuit breaker); ask the sender for a lower --from",
+                 s, to make room for others (a circuit breaker); ask the sender for a lower --from, or for a lower --to if all \
+                 receivers lose as much",
                 pause.as_secs()
             ),
             Notice::Withdrawn { path, vanished } => write!(

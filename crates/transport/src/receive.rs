@@ -234,13 +234,13 @@ fn session(
     let options = running.options;
     let Wait { not, patience } = wait;
     let found = placing.find(not, patience, (running.stop, running.begin), say)?;
-    let Found { session: found, access } = found;
+    let Found { session: found, access, demand } = found;
     if found.session.stream.is_some() {
         return Err(Error::IsStream);
     }
     say(&ReceiveEvent::Session(&found.session));
     let protocol = configured(&found.session, &options.protocol_options)?;
-    running.follow(&found)?;
+    running.follow(&found, demand)?;
     let session = found.session;
     let current = (session.source, session.tsi);
     let mut host = ReceiverHost::by(access, placing.interface(), &protocol, session, seed)?;

@@ -6,6 +6,7 @@ mod hashing;
 mod lateness;
 mod neighbours;
 mod packages;
+mod quiet;
 mod read_ahead;
 mod repairs;
 mod scan;
@@ -51,6 +52,7 @@ pub use layercast_delivery::object::PART_SYMBOLS;
 use follow::Follower;
 use lateness::Lateness;
 use neighbours::{Before, Neighbours};
+use quiet::Quiet;
 use scan::Reading;
 use state::Saved;
 use writer::Writer;
@@ -285,9 +287,7 @@ pub fn send(
     if options.reports {
         host.poll_receivers();
     }
-    if options.reports && options.on_demand {
-        host.send_on_demand(level_rates(&options.protocol, host.session()));
-    }
+    host.bound(level_rates(&options.protocol, host.session()), options.on_demand);
     let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
@@ -305,6 +305,7 @@ pub fn send(
     let mut completed = Completed::default();
     let mut outage = Outage::default();
     let mut lateness = Lateness::default();
+    let mut quiet = Quiet::default();
     let mut next_progress = begin + PROGRESS_EVERY;
     let mut hashing_until = None;
     host.start(&mut files)?;
@@ -329,6 +330,7 @@ pub fn send(
             estimates: Estimates::default(),
         };
         outage.look(&host, now, say);
+        quiet.look(&mut host, now, say);
         if files.is_hashing() {
             hashing_until = Some(now);
         }
@@ -384,6 +386,7 @@ pub fn send(
             }
             if let Some(changes) = follower.as_ref().and_then(Follower::take) {
                 files.change(&changes, say)?;
+                host.demands().iter_mut().for_each(|demands| demands.renew(now));
             }
             if let Err(error) = files.check(say) {
                 // Receivers cannot complete what is gone: announce the end of the session.

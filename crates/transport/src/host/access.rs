@@ -198,7 +198,7 @@ impl Access {
     }
 
     /// Sends a message to the source through the tunnel, if there is one that carries it.
-    pub(super) fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>> {
+    pub(crate) fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>> {
         match self {
             Access::Native(_) => None,
             Access::Tunnel(tunnel) => tunnel.send_feedback(message, to),

@@ -21,8 +21,8 @@ use crate::notice::Notice;
 use crate::random_seed;
 use crate::relay::{FeedbackPath, RelayTunnel};
 
-/// How long multicast is waited for before a relay is asked (CHOICE: tables are sent every second).
-const NATIVE_FOR: StdDuration = StdDuration::from_secs(3);
+/// How long multicast is waited for before a relay is asked (CHOICE: a source that hears nobody sends a packet every three seconds).
+const NATIVE_FOR: StdDuration = StdDuration::from_secs(4);
 /// After such a silence of a session that came by multicast a relay is asked, and up to as much later for each receiver as the
 /// second says: the receivers of a region that loses multicast do not come to a relay together.
 const LOST: StdDuration = StdDuration::from_secs(2);
@@ -126,10 +126,11 @@ impl<'o> Placing<'o> {
     ) -> Result<Found, Error> {
         let options = self.options;
         let has_relays = !options.relays.is_empty();
+        let reports = self.interface();
         if let Some(interface) = self.native.clone().filter(|_| !self.is_tunnelled) {
             let access = Access::Native(Groups::new(interface, options.known.source()));
             let waited = if has_relays { patience.min(NATIVE_FOR) } else { patience };
-            match discovery::find(options, access, not, waited, stop, begin, say) {
+            match discovery::find(options, access, &reports, not, waited, (stop, begin), say) {
                 Err(error) if has_relays && waited < patience && error.is_of_search() => {
                     let group = options.known.group();
                     say(&ReceiveEvent::Notice(&Notice::NoMulticast { group, waited }));
@@ -138,7 +139,7 @@ impl<'o> Placing<'o> {
                 found => return found,
             }
         }
-        discovery::find(options, self.tunnel(START_SPREAD)?, not, patience, stop, begin, say)
+        discovery::find(options, self.tunnel(START_SPREAD)?, &reports, not, patience, (stop, begin), say)
     }
 
     fn tunnelled(&mut self) {
