@@ -174,7 +174,7 @@ fn object(event: &str, entry: &Entry, keys: &[PublicKey]) -> Value {
 }
 
 /// Bytes with three digits.
-fn in_bytes(bytes: u64) -> String {
+pub(crate) fn in_bytes(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
     if bytes < 1000 {
         return format!("{bytes} bytes");

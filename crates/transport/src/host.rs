@@ -36,7 +36,7 @@ pub(crate) use clock::until;
 pub use counters::ReceiverCounters;
 pub use inbox::{Datagram, Inbox, Unwrapped};
 pub use interface::Interface;
-pub(crate) use interface::unspecified;
+pub(crate) use interface::{flags, unspecified};
 pub use leaves::LeaveCounters;
 pub(crate) use packet_loss::PacketLoss;
 pub use packet_loss::RecentPackets;

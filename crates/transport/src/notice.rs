@@ -92,8 +92,8 @@ pub enum Notice {
     UplinkDown {
         /// The system's reason.
         reason: String,
-        /// For how long the source tries on.
-        patience: Duration,
+        /// For how long it tries on; none without an end.
+        patience: Option<Duration>,
     },
     /// The network takes packets again.
     UplinkBack {
@@ -370,11 +370,10 @@ impl fmt::Display for Notice {
                 "turned away a receiver, {receiver}: {protocol} serves {most} at a time; use a protocol for many, \
                  such as tide"
             ),
-            Notice::UplinkDown { reason, patience } => write!(
-                f,
-                "the network does not take packets ({reason}): trying on for up to {} s",
-                patience.as_secs()
-            ),
+            Notice::UplinkDown { reason, patience } => {
+                write!(f, "the network does not take packets ({reason}): trying on")?;
+                patience.map_or(Ok(()), |patience| write!(f, " for up to {} s", patience.as_secs()))
+            }
             Notice::UplinkBack { after } => {
                 write!(f, "the network takes packets again, after {:.1} s", after.as_secs_f64())
             }

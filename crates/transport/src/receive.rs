@@ -39,6 +39,7 @@ use crate::notice::Notice;
 use crate::{random_seed, set_options};
 
 pub use layercast_delivery::search::Known;
+use layercast_delivery::search::SearchError;
 
 use breaker::Breaker;
 pub use placing::RelayUse;
@@ -162,10 +163,8 @@ pub fn receive(
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
     raise_file_limit();
     if let Known::Flute(session) = &options.known {
-        let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
-        return flute::receive(session, folder, options, &interface, stop, say);
+        return flute::receive(session, folder, options, stop, say);
     }
-    let mut placing = Placing::new(options)?;
     let mut reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
     if let Some(threads) = decoders::Threads::start() {
         reception.set_decoders(Box::new(threads));
@@ -174,7 +173,8 @@ pub fn receive(
     if options.settings.mirror {
         running.open_record()?;
     }
-    let finished = sessions(&mut running, &mut placing, seed, say);
+    let finished = service::placing(&mut running, say)
+        .and_then(|mut placing| sessions(&mut running, &mut placing, seed, say));
     running.reception.flush();
     running.say_objects(say);
     let (mut host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
@@ -202,7 +202,7 @@ fn sessions(
                 wait = next;
                 continue;
             }
-            Err(error) => error,
+            Err(error) => placing.explained(error),
         };
         wait = service::after(running, error, wait, say)?;
     }
@@ -313,7 +313,7 @@ pub fn deployed(name: &str) -> Option<Protocol> {
 
 /// The protocol as [`deployed`], with the user's options and then those of the session.
 fn configured(session: &Session, options: &[(String, String)]) -> Result<Protocol, Error> {
-    let wrong = || SessionError::Protocol(session.protocol.clone());
+    let wrong = || SearchError::from(SessionError::Protocol(session.protocol.clone()));
     let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
     if let Some((name, _)) =
         options.iter().find(|(name, _)| protocol.requirements().agreed().contains(&name.as_str()))
@@ -321,5 +321,5 @@ fn configured(session: &Session, options: &[(String, String)]) -> Result<Protoco
         return Err(Error::Agreed { option: name.clone() });
     }
     set_options(&mut protocol, options)?;
-    Ok(session.agree(protocol)?)
+    Ok(session.agree(protocol).map_err(SearchError::from)?)
 }

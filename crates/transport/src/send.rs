@@ -239,7 +239,7 @@ pub fn send(
     };
     let session = description(options, any, None)?;
     session.check()?;
-    let mut interface = Interface::find(options.interface.as_deref(), options.group)?;
+    let mut interface = Interface::ready(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
     // A salt that was used goes on, as do the packet numbers, so that receivers who know it can go on too.
@@ -329,7 +329,7 @@ pub fn send(
             completions: completed.addresses.len(),
             estimates: Estimates::default(),
         };
-        outage.look(&host, now, say);
+        outage.look(&interface, &host, now, say);
         quiet.look(&mut host, now, say);
         if files.is_hashing() {
             hashing_until = Some(now);
@@ -478,12 +478,20 @@ struct Outage {
 }
 
 impl Outage {
-    fn look(&mut self, host: &SourceHost, now: Time, say: &mut dyn FnMut(&SendEvent<'_>)) {
+    fn look(
+        &mut self,
+        interface: &Interface,
+        host: &SourceHost,
+        now: Time,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) {
         match (self.since, host.outage()) {
             (None, Some((since, error))) => {
                 self.since = Some(since);
-                let patience = StdDuration::from_nanos(OUTAGE_MAX.as_ns());
-                say(&SendEvent::Notice(&Notice::UplinkDown { reason: error.to_string(), patience }));
+                let patience = Some(StdDuration::from_nanos(OUTAGE_MAX.as_ns()));
+                let reason = Interface::trouble(&interface.name)
+                    .map_or_else(|| error.to_string(), |(what, remedy)| format!("{what}: {remedy}"));
+                say(&SendEvent::Notice(&Notice::UplinkDown { reason, patience }));
             }
             (Some(since), None) => {
                 self.since = None;

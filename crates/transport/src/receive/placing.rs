@@ -81,14 +81,24 @@ struct Probe {
 }
 
 impl<'o> Placing<'o> {
-    /// Nothing is joined yet.
+    /// Nothing is joined yet. An interface that is down is waited for, and `say` gets that.
     ///
     /// # Errors
     /// Without relays, if there is no interface for multicast.
-    pub(super) fn new(options: &'o ReceiveOptions) -> Result<Placing<'o>, Error> {
+    pub(super) fn new(
+        options: &'o ReceiveOptions,
+        say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    ) -> Result<Placing<'o>, Error> {
         let found = Interface::find(options.interface.as_deref(), options.known.group());
         let native = match found {
-            Ok(interface) => Some(interface),
+            Ok(interface) => {
+                if let Some((what, remedy)) = Interface::trouble(&interface.name) {
+                    let reason = format!("{what}: {remedy}");
+                    let patience = (!options.keep_going).then_some(options.start_within);
+                    say(&ReceiveEvent::Notice(&Notice::UplinkDown { reason, patience }));
+                }
+                Some(interface)
+            }
             Err(error) if options.relays.is_empty() => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, "multicast is not tried");
@@ -107,6 +117,18 @@ impl<'o> Placing<'o> {
             next_probe: Instant::now() + FIRST_PROBE,
             probe: None,
         })
+    }
+
+    /// The error with its cause, where silence has one on this host.
+    pub(super) fn explained(&self, error: Error) -> Error {
+        let trouble = self.native.as_ref().and_then(|interface| Interface::trouble(&interface.name));
+        match (error, trouble) {
+            (Error::Silent { group, waited, .. }, Some((what, remedy))) => {
+                let remedy = format!("{what}: {remedy}");
+                Error::Silent { group, waited, reasons: remedy }
+            }
+            (error, _) => error,
+        }
     }
 
     /// The interface for messages to the source.

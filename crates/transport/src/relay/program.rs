@@ -106,6 +106,10 @@ impl<'o> Relay<'o> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed("wait for packets"))?;
         epoll::add(&epoll, server.as_fd(), EventData::new_u64(CHILDREN), EventFlags::IN)
             .map_err(failed("wait for packets"))?;
+        // Later nothing could be done but to serve nothing.
+        for key in options.serve.allowed.sessions.iter().filter(|_| options.parents.is_empty()) {
+            Interface::find(options.interface.as_deref(), key.group)?;
+        }
         let clock = Clock::default();
         if let Some(name) = &options.local {
             let link = open_link(options, name, &clock)?;
