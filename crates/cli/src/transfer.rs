@@ -25,9 +25,8 @@ use crate::layering;
 use crate::on_complete::OnComplete;
 use crate::output::{complain, one_line, print};
 use crate::reception;
-use crate::sessions::in_bytes;
 use crate::transport_failure::{failure, is_input};
-use crate::view::{self, View, rounded};
+use crate::view::{self, View, in_bytes, rounded};
 use crate::watch::Watch;
 
 /// A flag that SIGINT and SIGTERM set. A second signal ends the process at once.

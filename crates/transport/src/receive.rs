@@ -34,7 +34,7 @@ use layercast_protocols::registry::Protocol;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
 

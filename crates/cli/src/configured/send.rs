@@ -201,7 +201,9 @@ fn packet_size(send: &Send) -> Result<Size, Failure> {
     let mtu = interface.mtu(send.group).map(|mtu| mtu.min(*PACKET_BYTES.end()));
     mtu.map(Size::from_bytes).ok_or_else(|| {
         let name = &interface.name;
-        Failure::Other(anyhow::anyhow!("the system does not say the MTU of {name}: name a size with --packet"))
+        Failure::Other(anyhow::anyhow!(
+            "the system does not say the MTU of {name}: name a size with --packet"
+        ))
     })
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::lab::child::play;
 use crate::lab::transfer::{LINKS_MBPS, TempDir, receiver, transfer, transfer_of_parts};
-use crate::lab::{ROLE, lab};
+use crate::lab::{Lab, ROLE, lab};
 
 /// The rate of the base layer.
 const BASE_BPS: f64 = 512e3;
@@ -130,12 +130,12 @@ fn a_source_outlives_an_outage_of_its_uplink() {
 }
 
 /// The bytes that the source has sent.
-fn sent_bytes(lab: &lab::Lab) -> f64 {
+fn sent_bytes(lab: &Lab) -> f64 {
     lab.output("source", "cat /sys/class/net/up0/statistics/tx_bytes").trim().parse().unwrap()
 }
 
 /// The rate at which the source sends for so many seconds, in bit/s.
-fn rate_for(lab: &lab::Lab, seconds: f64) -> f64 {
+fn rate_for(lab: &Lab, seconds: f64) -> f64 {
     let (before, begin) = (sent_bytes(lab), Instant::now());
     thread::sleep(Duration::from_secs_f64(seconds));
     8.0 * (sent_bytes(lab) - before) / begin.elapsed().as_secs_f64()

@@ -285,7 +285,7 @@ fn uplink(demands: &mut Demands, carries: &dyn Fn(u64) -> f64, seconds: std::ops
         let taken = offered.min(carries);
         demands.look_at_uplink(now, (taken / 8.0) as u64, ((offered - taken) / 8.0) as u64);
         sending = demands.take_change(now).unwrap_or(sending);
-        lossy += u32::from(taken < 0.9 * offered);
+        lossy += u32::from(taken < 0.95 * offered);
     }
     (rate(sending), lossy)
 }
