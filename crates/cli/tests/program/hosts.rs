@@ -134,7 +134,10 @@ fn what_may_pass_is_no_wrong_argument() {
         ("relay 239.1.2.0 --parent 127.0.0.1 --metrics 10.9.0.2:9100", "--metrics 10.9.0.2:9100: "),
         ("sessions --interface eth0", "eth0 has no IPv4 address now"),
     ];
-    let mut script = "ip link add eth0 type veth peer name far; echo a > file; mkdir -p into\n".to_owned();
+    // A kernel without any address lets programs bind to all.
+    let mut script = "ip link add eth0 type veth peer name far; ip address add 10.8.0.1/24 dev far\n\
+                      echo a > file; mkdir -p into\n"
+        .to_owned();
     for (command, _) in &commands {
         script += &format!("timeout 20 layercast {command} && echo status 0 || echo status $?\n");
     }

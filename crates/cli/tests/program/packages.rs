@@ -141,6 +141,7 @@ fn odd_names_are_left_out_alone_and_the_exit_status_says_so() {
     }
     for (packed, more) in [(true, &[][..]), (false, &["--no-packages"][..])] {
         let _ = fs::remove_dir_all(&into);
+        fs::create_dir(&into).expect("a directory");
         let group = group(if packed { 236 } else { 240 });
         let sending =
             ["send", &site, "--group", &group, "--to", "20 Mbit/s", "--until-complete", "1", "--for", "40 s"];

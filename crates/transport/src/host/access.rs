@@ -45,8 +45,11 @@ pub trait Tunnel: fmt::Debug {
     /// Sends a message to the source through the tunnel; none if such messages go past it.
     fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>>;
 
-    /// Whether what carries messages to the source was there after the first of them was sent to it. One that is gone takes them in
-    /// silence.
+    /// A completion was sent.
+    fn note_completion(&self) {}
+
+    /// Whether what carries messages to the source was there for a while after the first completion was sent to it. One that is gone
+    /// takes them in silence.
     fn has_carried(&self) -> bool {
         true
     }
@@ -213,7 +216,14 @@ impl Access {
         }
     }
 
-    /// Whether messages to the source have gone further than to a relay that is gone, as far as is known.
+    /// A completion was sent.
+    pub(super) fn note_completion(&self) {
+        if let Access::Tunnel(tunnel) = self {
+            tunnel.note_completion();
+        }
+    }
+
+    /// Whether completions have gone further than to a relay that is gone, as far as is known.
     pub(super) fn has_carried(&self) -> bool {
         match self {
             Access::Native(_) => true,

@@ -313,10 +313,12 @@ impl ReceiverHost {
     /// # Errors
     /// The system's error.
     pub fn complete(&self, completion: Completion) -> Result<(), Error> {
-        self.send_feedback(&completion.to_bytes())
+        self.send_feedback(&completion.to_bytes())?;
+        self.memberships.access.note_completion();
+        Ok(())
     }
 
-    /// Whether messages to the source have gone further than to a relay that is gone, as far as is known.
+    /// Whether completions have gone further than to a relay that is gone, as far as is known.
     pub fn has_reported(&self) -> bool {
         self.memberships.access.has_carried()
     }

@@ -20,6 +20,9 @@ use crate::notice::Notice;
 /// The longest time without work.
 const REST_MAX: StdDuration = StdDuration::from_secs(1);
 
+/// What comes from a relay so long after a round-trip time may have been on its way when the relay died (CHOICE).
+const IN_FLIGHT: Duration = Duration::from_ms(200);
+
 /// By which path messages to the source go where packets come through a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FeedbackPath {
@@ -42,8 +45,8 @@ pub struct RelayTunnel {
     feedback: FeedbackPath,
     /// Through how many relays the last packet has come.
     hops: u8,
-    /// Since when the relay serves this host that got the last messages to the source, and when it got the first of them.
-    carried: Cell<Option<(Time, Time)>>,
+    /// Since when the relay serves this host that was sent the last completion, and when it was sent the first.
+    completed: Cell<Option<(Time, Time)>>,
     notices: VecDeque<Notice>,
 }
 
@@ -72,7 +75,7 @@ impl RelayTunnel {
             clock,
             feedback,
             hops: 0,
-            carried: Cell::default(),
+            completed: Cell::default(),
             notices: VecDeque::new(),
         })
     }
@@ -168,10 +171,6 @@ impl Tunnel for RelayTunnel {
             FeedbackPath::Relay => {
                 let mut room = [0; MESSAGE_MAX];
                 let sent = self.child.feedback(to, message, &mut room);
-                let since = self.child.link().map(|link| link.since);
-                if since != self.carried.get().map(|(since, _)| since) {
-                    self.carried.set(since.map(|since| (since, self.clock.now())));
-                }
                 let sent = sent.ok_or(io::ErrorKind::NotConnected.into());
                 Some(sent.and_then(|(to, length)| {
                     self.send(to, room.get(..length).always("a message fits its room"))
@@ -180,13 +179,20 @@ impl Tunnel for RelayTunnel {
         }
     }
 
+    fn note_completion(&self) {
+        let since = self.child.link().map(|link| link.since);
+        if since != self.completed.get().map(|(since, _)| since) {
+            self.completed.set(since.map(|since| (since, self.clock.now())));
+        }
+    }
+
     fn has_carried(&self) -> bool {
-        self.feedback != FeedbackPath::Relay
-            || self
-                .child
-                .link()
-                .zip(self.carried.get())
-                .is_some_and(|(link, (since, first))| link.since == since && link.heard > first)
+        let carried = |link: LinkReport| {
+            let (since, first) = self.completed.get()?;
+            let came_later = link.heard > first + link.rtt.unwrap_or_default() + IN_FLIGHT;
+            Some(link.since == since && came_later)
+        };
+        self.feedback != FeedbackPath::Relay || self.child.link().and_then(carried).unwrap_or(false)
     }
 
     fn take_notice(&mut self) -> Option<Notice> {

@@ -78,8 +78,10 @@ fn a_receiver_with_a_key_waits_for_its_own_session_whatever_else_is_sent() {
     let (data, evil) = (content(30_000), temp.with("evil", &content(100_000)));
     let group_key = GroupKey::from_seed(&[1; 32]);
     let own = temp.with("own", &data);
-    let signed = SendOptions { key: Some(key(1)), ..sending(236, "elm", Ends::default()) };
-    let grouped = SendOptions { group_key: Some(group_key.clone()), ..sending(254, "elm", Ends::default()) };
+    // With another session number than the plain session, which is of the same host.
+    let own_number = |number| SendOptions { seed: Some(1000), ..sending(number, "elm", Ends::default()) };
+    let signed = SendOptions { key: Some(key(1)), ..own_number(236) };
+    let grouped = SendOptions { group_key: Some(group_key.clone()), ..own_number(254) };
     let trusting = trusting(236, temp.directory("signed"), key(1).public());
     let with_key = ReceiveOptions { group_key: Some(group_key), ..receiving(254, temp.directory("grouped")) };
     let cases = [(236, signed, trusting, "table_rejected"), (254, grouped, with_key, "passed_over")];
