@@ -324,7 +324,8 @@ fn errors(
             let is_exact = [receivers.low, receivers.mean, receivers.high] == [right; 3];
             errors.exact += f64::from(u8::from(is_exact));
             errors.covered += f64::from(u8::from((receivers.low..=receivers.high).contains(&right)));
-            errors.error += (receivers.mean / right - 1.0).powi(2);
+            let error = receivers.mean / right - 1.0;
+            errors.error += error * error;
         }
         let last = world.collector.summary(world.now);
         errors.last.push((last.receivers.mean, last.complete));

@@ -160,7 +160,8 @@ fn a_rule_by_source_is_certain_once_the_source_is_known() {
     let prefix = json!({"prefix": {"addr": "10.1.0.0", "len": 16}});
     let rule = json!([{"match": {"op": "!=", "left": {"payload": {"protocol": "ip", "field": "saddr"}}, "right": prefix}}, drop()]);
     let of = |source| -> Vec<Verdict> {
-        let findings = judged("239.1.2.0:5500", source, &json!({"hook": "input"}), &[rule.clone()], &[]);
+        let findings =
+            judged("239.1.2.0:5500", source, &json!({"hook": "input"}), std::slice::from_ref(&rule), &[]);
         findings.iter().map(|finding| finding.verdict).collect()
     };
     assert_eq!(of(None), [Note, Note]);
