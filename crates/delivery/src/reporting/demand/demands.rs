@@ -152,6 +152,8 @@ impl Demands {
             Phase::Open | Phase::Settled(_) => {
                 (self.phase, self.until) = (Phase::Asking(Level::NONE, false), now + ASK_AFTER_ONE);
             }
+            // Where none has answered it was none of those who did; a receiver says more than once that it leaves.
+            Phase::Asking(Level::NONE, _) => {}
             Phase::Asking(highest, _) => self.phase = Phase::Asking(highest, true),
         }
     }
