@@ -10,7 +10,7 @@ use layercast_transport::active::{self as transport, ActiveEvent, ActiveFailure,
 use crate::commands::{Failure, counted};
 use crate::configured::{ReliableReceive, ReliableSend, Routing};
 use crate::metrics::Served;
-use crate::output::{complain, print};
+use crate::output::{complain, one_line, print};
 use crate::relay::serve_metrics;
 use crate::relay_status;
 use crate::transfer::{line, stop_flag};
@@ -19,10 +19,10 @@ use crate::view::rounded;
 fn failure(error: ActiveFailure) -> Failure {
     match error {
         ActiveFailure::Description(_) | ActiveFailure::Name { .. } | ActiveFailure::File { .. } => {
-            Failure::Input(format!("error: {error}"))
+            Failure::Input(one_line(&format!("error: {error}")))
         }
         // The text contains the system's reason already.
-        error => Failure::Other(anyhow::Error::msg(error.to_string())),
+        error => Failure::Other(anyhow::Error::msg(one_line(&error.to_string()))),
     }
 }
 

@@ -7,6 +7,7 @@ mod receive;
 mod relay;
 mod send;
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration as StdDuration;
 
@@ -18,8 +19,9 @@ use layercast_delivery::security::keys::GroupKey;
 use layercast_protocols::registry::Protocol;
 
 use crate::commands::Failure;
+use crate::host_address::Host;
 use crate::modes::Given;
-use crate::relaying_arguments::Hosts;
+use crate::output::complain;
 
 pub(crate) use receive::{FilesReceive, ReceiveConfig, ReliableReceive, StreamReceive};
 pub(crate) use relay::{Forwarding, RelayConfig, Routing};
@@ -61,8 +63,27 @@ fn links(most: usize, given: &Given) -> Result<usize, Failure> {
     Ok(most.min(CHILDREN_MAX))
 }
 
+/// All addresses of hosts, in their order, as far as they are known now.
+///
+/// # Errors
+/// If none is, though hosts are named.
+fn addresses(hosts: &[Host]) -> Result<Vec<SocketAddr>, Failure> {
+    let (mut all, mut unknown) = (Vec::new(), Vec::new());
+    for host in hosts {
+        match host.addresses() {
+            Ok(found) => all.extend(found),
+            Err(error) => unknown.push(format!("the host {} is not found: {error}", host.name)),
+        }
+    }
+    if all.is_empty() && !unknown.is_empty() {
+        return Err(Failure::Other(anyhow::Error::msg(unknown.join("; "))));
+    }
+    unknown.iter().for_each(|text| complain(&format!("warning: {text}")));
+    Ok(all)
+}
+
 /// Checks that no more hosts are named than a message or a description can name.
-fn at_most(flag: &str, hosts: &[Hosts], most: usize) -> Result<(), Failure> {
+fn at_most(flag: &str, hosts: &[Host], most: usize) -> Result<(), Failure> {
     if hosts.len() <= most {
         return Ok(());
     }

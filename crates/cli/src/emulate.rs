@@ -21,7 +21,7 @@ use self::commands::Node;
 use self::running::Running;
 use crate::arguments::Emulate;
 use crate::commands::{Failure, counted, read};
-use crate::output::{complain, print};
+use crate::output::{complain, complain_lines, print};
 use crate::transfer::stop_flag;
 use crate::warnings;
 
@@ -86,7 +86,7 @@ pub(crate) fn emulate(arguments: &Emulate) -> Result<(), Failure> {
         let carried = bare.carried();
         let seconds = begun.elapsed().as_secs_f64();
         let table = table::render(&bare.link_names, (&nothing, &carried), seconds, usize::MAX);
-        complain(&format!("Carried in {seconds:.1} s:\n{}", table.trim_end()));
+        complain_lines(&format!("Carried in {seconds:.1} s:\n{}", table.trim_end()));
     }
     say_lateness(bare.emulation.lateness(), arguments);
     drop(bare);

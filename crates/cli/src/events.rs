@@ -218,6 +218,7 @@ impl Line {
                 self.text("reason", reason)
                     .count("exit_status", status)
                     .count("objects_withdrawn", sent.withdrawn)
+                    .count("files_left_out", sent.left_out)
                     .sending(&sent.progress)
                     .reception_if(sent.reception.as_ref())
                     .end()

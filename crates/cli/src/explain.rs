@@ -34,7 +34,7 @@ pub(crate) fn explain(arguments: &Explain) -> Result<(), Failure> {
         [one] => one,
         several => return overview(several, arguments),
     };
-    let mut output = Output { json: arguments.json, text: String::new() };
+    let mut output = Output { json: arguments.json, text: String::new(), top_bps: chosen.top_bps };
     output.summary(chosen)?;
     match arguments.at {
         Some(at) => moment(&path, chosen, at, &mut output)?,
@@ -115,7 +115,7 @@ fn overview(all: &[Summary], arguments: &Explain) -> Result<(), Failure> {
             "error: the trace has several receivers: name one with --receiver".to_owned(),
         ));
     }
-    let mut output = Output { json: arguments.json, text: String::new() };
+    let mut output = Output { json: arguments.json, text: String::new(), top_bps: None };
     if arguments.json {
         all.iter().try_for_each(|of| output.summary(of))?;
     } else {
@@ -207,6 +207,8 @@ struct SummaryLine<'a> {
 struct Output {
     json: bool,
     text: String,
+    /// The rate of all layers of the receiver's session.
+    top_bps: Option<f64>,
 }
 
 impl Output {
@@ -235,7 +237,7 @@ impl Output {
         if self.json {
             self.json(entry)?;
         } else {
-            self.text.push_str(&words::entry(entry));
+            self.text.push_str(&words::entry(entry, self.top_bps));
         }
         if self.text.len() >= PORTION { self.flush() } else { Ok(()) }
     }

@@ -115,12 +115,12 @@ fn main() -> ExitCode {
     match parsed.and_then(|(arguments, given)| run(&arguments.command, &given)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Input(message)) => {
-            output::complain(&message);
+            output::complain_lines(&message);
             ExitCode::from(2)
         }
         Err(Failure::Status(status)) => ExitCode::from(status),
         Err(Failure::Other(error)) => {
-            output::complain(&format!("error: {error:#}"));
+            output::complain_lines(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -1,5 +1,7 @@
-//! Results go to standard output, warnings to standard error.
+//! Results go to standard output, warnings to standard error. Names and reasons come from the network and from disks: what a
+//! terminal would obey in them is escaped here.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use anyhow::Context;
@@ -7,6 +9,7 @@ use anyhow::Context;
 /// Writes to standard output. A closed pipe (`layercast list | head -1`) is not an error; a full disk
 /// is.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let text = escaped(text, &['\n', '\t']);
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -28,7 +31,54 @@ pub(crate) fn print_written(csv: bool, text: &str) -> anyhow::Result<()> {
     print(text)
 }
 
-/// Writes a line to standard error. Errors are ignored: there is nowhere to report them.
+/// Writes a line to standard error, which stays one line whatever it is about. Errors are ignored: there is nowhere to report
+/// them.
 pub(crate) fn complain(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", one_line(text));
+}
+
+/// Writes a text of several lines to standard error.
+pub(crate) fn complain_lines(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", escaped(text, &['\n', '\t']));
+}
+
+/// A text that shows all that is in it, in one line.
+pub(crate) fn one_line(text: &str) -> String {
+    escaped(text, &[])
+}
+
+/// A text without control characters but those that are kept, and without those that change the direction of what follows. Each is
+/// written as in JSON, where it means the same.
+fn escaped(text: &str, kept: &[char]) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        let changes_order = matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if (char.is_control() || changes_order) && !kept.contains(&char) {
+            let _ = write!(shown, "\\u{:04x}", u32::from(char));
+        } else {
+            shown.push(char);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        // Escape and its 8-bit form, a new line, delete, and a name whose end is shown first.
+        let name = "a\u{1b}[2J\u{9b}31m\nimage.iso: complete\u{7f}\u{202e}gpj.exe\u{2066}";
+        let shown = "a\\u001b[2J\\u009b31m\\u000aimage.iso: complete\\u007f\\u202egpj.exe\\u2066";
+        assert_eq!(one_line(name), shown);
+        assert_eq!(escaped(name, &['\n']), shown.replace("\\u000a", "\n"));
+        // In JSON it is the same text as before.
+        let json = escaped(&serde_json::to_string(name).unwrap(), &['\n']);
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), name);
+        assert_eq!(
+            one_line("a 'plain' \\ \u{e9}\u{301} \u{5d0} name"),
+            "a 'plain' \\ \u{e9}\u{301} \u{5d0} name"
+        );
+    }
 }

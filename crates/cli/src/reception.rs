@@ -37,12 +37,22 @@ pub(crate) fn line(reception: &Reception, completions: usize) -> Option<String> 
     Some(text)
 }
 
-/// The slowest receivers that are known not to be complete, a line each.
+/// How many of the receivers that are not known to be complete have been silent, so that they may be.
+pub(crate) fn unknown(reception: &Reception) -> usize {
+    reception.summary.slowest.iter().filter(|known| is_unknown(known, reception.at)).count()
+}
+
+fn is_unknown(known: &KnownReceiver, now: Time) -> bool {
+    !known.report.is_leaving && silent_s(known, now) > SILENT_S
+}
+
+/// The slowest receivers that are not known to be complete, a line each.
 pub(crate) fn incomplete(reception: &Reception) -> String {
     let slowest = &reception.summary.slowest;
     let mut text = String::new();
     for known in slowest.iter().take(LISTED) {
-        let _ = writeln!(text, "Not complete: {} {}", known.from, state(known, reception.at));
+        let what = if is_unknown(known, reception.at) { "Unknown" } else { "Not complete" };
+        let _ = writeln!(text, "{what}: {} {}", known.from, state(known, reception.at));
     }
     if let Some(more @ 1..) = slowest.len().checked_sub(LISTED) {
         let _ = writeln!(text, "Not complete: {more} more that are known");
@@ -81,12 +91,13 @@ fn state(known: &KnownReceiver, now: Time) -> String {
     text
 }
 
-/// A number of receivers, with its interval if it is not exact.
+/// A number of receivers, with its interval if it is an estimate.
 fn number(receivers: &Interval) -> String {
     let mean = rounded(receivers.mean);
-    if receivers.low == receivers.high {
+    if receivers.low == receivers.mean {
+        let at_least = if receivers.high > receivers.mean { "at least " } else { "" };
         let noun = if mean == "1" { "receiver" } else { "receivers" };
-        return format!("{mean} {noun}");
+        return format!("{at_least}{mean} {noun}");
     }
     format!("about {mean} receivers ({} to {})", rounded(receivers.low), rounded(receivers.high))
 }
@@ -163,6 +174,8 @@ mod tests {
     fn few_receivers_are_counted_exactly_and_nobody_is_not_mentioned() {
         let text = line(&reception(3.0, 3.0, 3.0, Vec::new()), 0).expect("a line");
         assert!(text.starts_with("reception: 3 receivers, 12 complete"), "{text}");
+        let text = line(&reception(2.0, 2.0, 85.0, Vec::new()), 0).expect("a line");
+        assert!(text.starts_with("reception: at least 2 receivers, 12 complete"), "{text}");
         let nobody = Reception {
             summary: Summary { complete: 0.0, median: None, ..reception(0.0, 0.0, 0.0, Vec::new()).summary },
             ..reception(0.0, 0.0, 0.0, Vec::new())
@@ -180,7 +193,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[0],
-            "Not complete: 192.0.2.7:4000 at 12 %, level 1, 9 % lost, 2 files failed, its disk is full or fails, \
+            "Unknown: 192.0.2.7:4000 at 12 %, level 1, 9 % lost, 2 files failed, its disk is full or fails, \
              silent for 40 s"
         );
         assert_eq!(lines[1], "Not complete: 192.0.2.7:4000 at 12 %, level 1, 9 % lost, has ended");

@@ -78,8 +78,8 @@ pub(crate) fn relay(forwarding: &Forwarding) -> Result<(), Failure> {
 /// Serves what is asked for by `--metrics`.
 pub(crate) fn serve_metrics(at: Option<SocketAddr>, served: &Served) -> Result<(), Failure> {
     let Some(at) = at else { return Ok(()) };
-    let at = metrics::serve(at, served.clone())
-        .map_err(|error| Failure::Input(format!("error: --metrics: {at}: {error}")))?;
+    let at =
+        metrics::serve(at, served.clone()).map_err(|error| anyhow::anyhow!("--metrics {at}: {error}"))?;
     complain(&format!("note: metrics at http://{at}/metrics"));
     Ok(())
 }

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand};
 use layercast_core::units::Rate;
 use layercast_delivery::relay::session::Prefix;
 
-use crate::relaying_arguments::{Hosts, host};
+use crate::host_address::Host;
+use crate::relaying_arguments::host;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -29,7 +30,7 @@ pub(crate) struct Relay {
     /// Take packets from this relay, or from `layercast send --serve`; of several the first that answers [default: join
     /// the groups]
     #[arg(long = "parent", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
-    pub(crate) parents: Vec<Hosts>,
+    pub(crate) parents: Vec<Host>,
 
     /// Take part in the session with a router of this protocol, amca or nca, and forward `layercast send --reliable`; with
     /// one SESSION, at least one --parent and at most 64 children
@@ -59,7 +60,7 @@ pub(crate) struct Relay {
 
     /// A relay that those who are refused may try; up to three
     #[arg(long = "alternative", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
-    pub(crate) alternatives: Vec<Hosts>,
+    pub(crate) alternatives: Vec<Host>,
 
     /// Serve metrics for Prometheus at http://ADDRESS:PORT/metrics, and what `layercast relay status` shows at /status
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -84,8 +85,8 @@ pub(crate) enum RelayCommand {
 #[derive(Debug, Args)]
 pub(crate) struct RelayStatus {
     /// Those of `layercast relay --metrics`, of relays above and below each other or not
-    #[arg(value_name = "ADDRESS:PORT", required = true)]
-    pub(crate) at: Vec<SocketAddr>,
+    #[arg(value_name = "HOST:PORT", required = true, value_parser = |text: &str| Host::read(text, None))]
+    pub(crate) at: Vec<Host>,
 
     /// Print JSON, a line for each relay
     #[arg(long)]

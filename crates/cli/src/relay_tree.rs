@@ -6,15 +6,18 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::commands::Failure;
-use crate::output::print;
+use crate::host_address::Host;
+use crate::output::{one_line, print};
 use crate::relay_arguments::RelayStatus;
 use crate::view::rounded;
 
 /// How long a relay may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// What is no relay.
+const OTHER: &str = "it does not answer as a relay does";
 /// The longest answer.
 const LONGEST: u64 = 16 << 20;
 
@@ -25,30 +28,57 @@ struct Relay {
     status: Value,
 }
 
-/// Asks relays what they do, and prints it.
+/// Asks relays what they do, and prints it, with those that do not answer. Exit status 1 if there are any.
 pub(crate) fn show(arguments: &RelayStatus) -> Result<(), Failure> {
-    let mut relays = Vec::new();
-    for &at in &arguments.at {
-        let text = ask(at).with_context(|| format!("there is no relay with --metrics at {at}"))?;
-        let status =
-            serde_json::from_str(&text).with_context(|| format!("{at} does not answer as a relay does"))?;
-        relays.push(Relay { at, status });
+    let (mut relays, mut silent) = (Vec::new(), Vec::new());
+    // Together: each may take its time.
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = arguments.at.iter().map(|host| (host, scope.spawn(move || ask(host)))).collect();
+        for (host, answer) in asked {
+            match answer.join() {
+                Ok(Ok(relay)) => relays.push(relay),
+                Ok(Err(error)) => silent.push((host, format!("{error:#}"))),
+                Err(_) => silent.push((host, "it was not asked".to_owned())),
+            }
+        }
+    });
+    let mut text = if arguments.json {
+        relays.iter().map(|relay| format!("{}\n", relay.status)).collect()
+    } else {
+        tree(&relays)
+    };
+    for (host, reason) in &silent {
+        let _ = match arguments.json {
+            true => writeln!(text, "{}", json!({ "at": host.to_string(), "unreachable": reason })),
+            false => writeln!(text, "relay at {host}: unreachable: {}", one_line(reason)),
+        };
     }
-    if arguments.json {
-        let one = |relay: &Relay| format!("{}\n", relay.status);
-        return Ok(print(&relays.iter().map(one).collect::<String>())?);
-    }
-    Ok(print(&tree(&relays))?)
+    print(&text)?;
+    if silent.is_empty() { Ok(()) } else { Err(Failure::Status(1)) }
 }
 
-fn ask(at: SocketAddr) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&at, PATIENCE)?;
+/// What a relay does, from the first of its addresses that is connected.
+fn ask(host: &Host) -> anyhow::Result<Relay> {
+    let mut refused = anyhow::anyhow!("it has no address");
+    for at in host.addresses().context("the host is not found")? {
+        match TcpStream::connect_timeout(&at, PATIENCE) {
+            Ok(stream) => {
+                let status = serde_json::from_str(&answer(stream)?).context(OTHER)?;
+                return Ok(Relay { at, status });
+            }
+            Err(error) => refused = error.into(),
+        }
+    }
+    Err(refused.context("there is no relay with --metrics there"))
+}
+
+fn answer(mut stream: TcpStream) -> anyhow::Result<String> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(b"GET /status HTTP/1.0\r\n\r\n")?;
     let mut answer = String::new();
     stream.take(LONGEST).read_to_string(&mut answer)?;
-    let (head, body) = answer.split_once("\r\n\r\n").context("it does not answer as a relay does")?;
-    anyhow::ensure!(head.contains(" 200 "), "it does not answer as a relay does");
+    let (head, body) = answer.split_once("\r\n\r\n").context(OTHER)?;
+    anyhow::ensure!(head.contains(" 200 "), OTHER);
     Ok(body.trim_end().to_owned())
 }
 
@@ -56,8 +86,8 @@ fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or("?")
+fn text(value: &Value) -> String {
+    one_line(value.as_str().unwrap_or("?"))
 }
 
 fn number(value: &Value) -> u64 {
@@ -122,7 +152,7 @@ fn branch<'r>(out: &mut String, relay: &'r Relay, depth: usize, left: &mut Vec<&
     );
     let link = &status["local"];
     if !link.is_null() {
-        let queriers: Vec<&str> = array(&link["queriers"]).iter().map(text).collect();
+        let queriers: Vec<String> = array(&link["queriers"]).iter().map(text).collect();
         let by = if queriers.is_empty() { "this relay".to_owned() } else { queriers.join(", ") };
         let (interface, hosts) = (text(&link["interface"]), number(&link["hosts"]));
         let _ = writeln!(out, "{indent}  multicast on {interface}: {hosts} hosts, queries by {by}");
@@ -150,9 +180,10 @@ fn branch<'r>(out: &mut String, relay: &'r Relay, depth: usize, left: &mut Vec<&
         let _ = writeln!(out, "{indent}  {} from {above}", text(&session["group"]));
         for child in array(&status["children"]).iter().filter(|child| child["session"] == session["session"])
         {
-            let address = child["address"].as_str();
-            let name =
-                address.map_or_else(|| format!("multicast on {}", text(&link["interface"])), str::to_owned);
+            let name = match child["address"].is_null() {
+                true => format!("multicast on {}", text(&link["interface"])),
+                false => text(&child["address"]),
+            };
             let _ = writeln!(
                 out,
                 "{indent}    {name}: {} channels, {} packets, {} dropped, {} missing, {:.0} s",
@@ -179,8 +210,6 @@ fn branch<'r>(out: &mut String, relay: &'r Relay, depth: usize, left: &mut Vec<&
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn relay(at: &str, listen: &str, parent: &Value, children: &[&str]) -> Relay {

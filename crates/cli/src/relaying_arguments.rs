@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use layercast_core::units::Duration;
 
 use crate::amt_arguments::{Amt, amt};
-use crate::host_address::addresses_of;
+use crate::host_address::Host;
 
 /// The port of relays, if none is given.
 const RELAY_PORT: u16 = 5600;
@@ -28,7 +28,7 @@ pub(crate) enum Feedback {
 pub(crate) struct Relays {
     /// Where no multicast comes, take packets from this relay; of several the next when one is gone
     #[arg(long = "relay", value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
-    pub(crate) relays: Vec<Hosts>,
+    pub(crate) relays: Vec<Host>,
 
     /// Where no multicast comes, take packets from the AMT relay (RFC 7450) at this address [default port: 2268]; `discover` for
     /// the nearest public one
@@ -74,31 +74,14 @@ pub(crate) struct Serving {
 
     /// Name these relays in announcements and in descriptions (.sdp), for receivers without multicast; up to eight
     #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
-    pub(crate) relays: Vec<Hosts>,
+    pub(crate) relays: Vec<Host>,
 
     /// Serve at most N of them
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_children: usize,
 }
 
-/// The addresses of a host.
-#[derive(Clone, Debug)]
-#[cfg_attr(
-    not(all(feature = "transport", target_os = "linux")),
-    allow(dead_code, reason = "only the transport has relays")
-)]
-pub(crate) struct Hosts(pub(crate) Vec<SocketAddr>);
-
 /// A relay by name or address, with a port or with the usual one.
-pub(crate) fn host(text: &str) -> Result<Hosts, String> {
-    addresses_of(text, RELAY_PORT).map(Hosts)
-}
-
-/// All addresses of hosts, in their order.
-#[cfg_attr(
-    not(all(feature = "transport", target_os = "linux")),
-    allow(dead_code, reason = "only the transport has relays")
-)]
-pub(crate) fn addresses(hosts: &[Hosts]) -> Vec<SocketAddr> {
-    hosts.iter().flat_map(|hosts| hosts.0.iter().copied()).collect()
+pub(crate) fn host(text: &str) -> Result<Host, String> {
+    Host::read(text, Some(RELAY_PORT))
 }

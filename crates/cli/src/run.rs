@@ -15,7 +15,7 @@ use crate::arguments::{Run, Scenario, World};
 use crate::commands::{Failure, prepare_for, read, repeated};
 use crate::emulated;
 use crate::observe;
-use crate::output::{complain, print, print_written, width};
+use crate::output::{complain_lines, print, print_written, width};
 use crate::progress::Progress;
 use crate::warnings;
 
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     progress.finish();
     let found = lint::measured(&outcome.experiment.findings);
     if !found.is_empty() {
-        complain(lint::render(&arguments.scenario.name, &found).trim_end());
+        complain_lines(lint::render(&arguments.scenario.name, &found).trim_end());
     }
 
     let cost = RunCost { wall_s: outcome.wall_s, peak_rss_bytes: run::peak_rss_bytes() };

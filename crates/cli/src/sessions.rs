@@ -19,6 +19,7 @@ use crate::output::{complain, print};
 use crate::sessions_arguments::Sessions;
 use crate::transfer::stop_flag;
 use crate::transport_failure::failure;
+use crate::view::in_bytes;
 
 /// The interval of checks for an interruption by the user.
 const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
@@ -173,23 +174,6 @@ fn object(event: &str, entry: &Entry, keys: &[PublicKey]) -> Value {
     })
 }
 
-/// Bytes with three digits.
-fn in_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    if bytes < 1000 {
-        return format!("{bytes} bytes");
-    }
-    let mut value = bytes as f64 / 1000.0;
-    let mut units = UNITS.iter();
-    let mut unit = units.next();
-    while value >= 999.5 {
-        let Some(next) = units.next() else { break };
-        (value, unit) = (value / 1000.0, Some(next));
-    }
-    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    format!("{value:.digits$} {}", unit.unwrap_or(&"PB"))
-}
-
 /// Seconds in the largest unit of which there are two.
 fn in_time(seconds: u64) -> String {
     match seconds {
@@ -202,12 +186,10 @@ fn in_time(seconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_bytes, in_time};
+    use super::in_time;
 
     #[test]
-    fn sizes_and_ages_have_a_unit_that_fits() {
-        let sizes = [0, 999, 1000, 12_345, 999_600, 4_700_000_000].map(in_bytes);
-        assert_eq!(sizes, ["0 bytes", "999 bytes", "1.00 kB", "12.3 kB", "1.00 MB", "4.70 GB"]);
+    fn ages_have_a_unit_that_fits() {
         assert_eq!([0, 119, 120, 7200, 200_000].map(in_time), ["0 s", "119 s", "2 min", "2 h", "2 days"]);
     }
 }

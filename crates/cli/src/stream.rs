@@ -17,7 +17,7 @@ use layercast_transport::send::stream::{
 use crate::commands::Failure;
 use crate::configured::{StreamReceive, StreamSend};
 use crate::finding;
-use crate::output::{complain, print};
+use crate::output::{complain_lines, print};
 use crate::transfer::{line, note, status, stop_flag};
 use crate::transport_failure::failure;
 use crate::view::{self, rounded};
@@ -134,7 +134,7 @@ pub(crate) fn receive(stream: &StreamReceive, stop: &AtomicBool) -> Result<(), F
     };
     let text = format!("Stopped: {why}. {}\n{}", received(&progress), received_layers(&progress));
     if takes_stdout {
-        complain(text.trim_end());
+        complain_lines(text.trim_end());
     } else if !watch.is_json() {
         print(&text)?;
     }

@@ -1,6 +1,7 @@
 //! `layercast send` and `layercast receive`: files over multicast.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration as StdDuration, Instant};
@@ -8,9 +9,11 @@ use std::time::{Duration as StdDuration, Instant};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
+use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::reception::ReceptionEvent;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
+use layercast_transport::announcing::Size as ContentSize;
 use layercast_transport::receive::{self, Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
 use layercast_transport::send::{self, Ends, SendEvent, SendProgress, Sent, Stopped};
 use layercast_transport::{Error, Notice};
@@ -20,10 +23,10 @@ use crate::configured::{FilesReceive, FilesSend};
 use crate::finding;
 use crate::layering;
 use crate::on_complete::OnComplete;
-use crate::output::{complain, print};
+use crate::output::{complain, one_line, print};
 use crate::reception;
 use crate::transport_failure::{failure, is_input};
-use crate::view::{self, View, rounded};
+use crate::view::{self, View, in_bytes, rounded};
 use crate::watch::Watch;
 
 /// A flag that SIGINT and SIGTERM set. A second signal ends the process at once.
@@ -96,24 +99,25 @@ pub(crate) fn send(files: &FilesSend) -> Result<(), Failure> {
     let mut described = Ok(());
     let mut hashing = Hashing::new();
     let mut watch = Watch::begin("source", *json, *metrics, None)?;
-    let mut receivers = None;
+    let (mut receivers, mut what) = (None, String::new());
     let outcome = send::send(paths, options, &stop, &mut |event| {
         match event {
             SendEvent::Hashing { done, of } => hashing.show(&bar, quiet, *done, *of),
             SendEvent::Ready(session, objects, description) => {
+                what = one_line(&sent_files(paths, *objects, description));
                 described = finding::write_description(
                     describe.as_deref(),
                     options.key.as_ref(),
                     session,
                     description,
                 )
-                .and_then(|()| if *json { Ok(()) } else { announce(files, session, *objects) })
+                .and_then(|()| if *json { Ok(()) } else { announce(files, session, &what) })
                 .and_then(|()| finding::name_session(*json, description));
             }
             SendEvent::Progress(progress) => {
                 let receivers =
                     receivers.as_ref().and_then(|known| reception::line(known, progress.completions));
-                let mut text = sending(progress, &ends);
+                let mut text = format!("{what}: {}", sending(progress, &ends));
                 text.extend(receivers.map(|line| format!("\n{line}")));
                 bar.set_message(text.clone());
                 watch.log(&bar, quiet, || text);
@@ -137,17 +141,12 @@ pub(crate) fn send(files: &FilesSend) -> Result<(), Failure> {
 }
 
 /// Prints what is sent.
-fn announce(files: &FilesSend, session: &Session, objects: usize) -> anyhow::Result<()> {
+fn announce(files: &FilesSend, session: &Session, what: &str) -> anyhow::Result<()> {
     let needs = files.options.protocol.requirements();
     let limit = match needs.most_receivers() {
         Some(1) => format!(", to one receiver: {} serves no more", session.protocol),
         Some(most) => format!(", to at most {most} receivers"),
         None => String::new(),
-    };
-    let what = match files.paths.as_slice() {
-        [one] if objects == 1 => one.display().to_string(),
-        [one] => format!("{objects} files in {}", one.display()),
-        several => format!("{objects} files in {} paths", several.len()),
     };
     print(&format!(
         "Sending {what} to {} by {}{limit}, {}\n",
@@ -155,6 +154,16 @@ fn announce(files: &FilesSend, session: &Session, objects: usize) -> anyhow::Res
         layering::summary(session, needs),
         until(&files.options.ends),
     ))
+}
+
+/// The files that are sent, with their length.
+fn sent_files(paths: &[PathBuf], objects: usize, description: &Description) -> String {
+    let what = match paths {
+        [one] if objects == 1 => one.display().to_string(),
+        [one] => format!("{objects} files in {}", one.display()),
+        several => format!("{objects} files in {} paths", several.len()),
+    };
+    ContentSize::of(description).map_or(what.clone(), |size| format!("{what} ({})", in_bytes(size.bytes)))
 }
 
 /// Why it ended, what was sent, and who has it.
@@ -180,14 +189,24 @@ fn ended(sent: &Sent, ends: &Ends) -> String {
 /// An end before the one that was asked for is a failure. Without one, an interruption is the end.
 fn verdict(sent: &Sent, ends: &Ends) -> Result<(), Failure> {
     let fail = |text: String| Err(Failure::Other(anyhow::Error::msg(text)));
+    if sent.left_out > 0 {
+        return fail(format!("{} files were left out: the warnings name them", sent.left_out));
+    }
     if sent.withdrawn > 0 {
         return fail(format!("{} files changed or vanished, and were not sent to the end", sent.withdrawn));
     }
     match sent.missing(ends) {
-        Some(missing @ 1..) => fail(format!(
-            "{missing} of {} receivers did not report completion",
-            ends.completions.unwrap_or_default()
-        )),
+        Some(missing @ 1..) => {
+            let unknown = sent.reception.as_ref().map_or(0, reception::unknown);
+            let unknown = match unknown {
+                0 => String::new(),
+                unknown => {
+                    format!(": of {unknown} it is not known, since nothing was heard of them at the end")
+                }
+            };
+            let wanted = ends.completions.unwrap_or_default();
+            fail(format!("{missing} of {wanted} receivers did not report completion{unknown}"))
+        }
         None if sent.stopped == Stopped::Interrupted && (ends.after.is_some() || ends.rounds.is_some()) => {
             fail(format!("interrupted before the end, which was {}", until(ends)))
         }
@@ -211,7 +230,7 @@ fn sending(progress: &SendProgress, ends: &Ends) -> String {
         None => String::new(),
     };
     format!(
-        "{:.0} s, {:.2} rounds, {} on average, {} packets, {} refused, {} reports{complete}",
+        "{:.0} s, all sent {:.2} times (rounds), {} on average, {} packets, {} refused, {} reports{complete}",
         progress.elapsed.as_secs_f64(),
         progress.rounds,
         rounded(mean),
@@ -243,7 +262,7 @@ pub(crate) fn receive(files: &FilesReceive, stop: &Arc<AtomicBool>) -> Result<()
                 bar.set_length(progress.objects.needed.max(1));
                 bar.set_position(progress.objects.held);
                 bar.set_message(view.lines(progress));
-                watch.log(&bar, quiet, || receiving(progress));
+                watch.log(&bar, quiet, || receiving(progress, &view));
             }
             ReceiveEvent::Trace(at, note, estimates) => view.decided(*at, note, estimates),
             ReceiveEvent::Object(event) => {
@@ -347,17 +366,14 @@ fn object(event: &ReceptionEvent) -> Option<String> {
     })
 }
 
-fn receiving(progress: &ReceiveProgress) -> String {
+fn receiving(progress: &ReceiveProgress, view: &View) -> String {
     let why = progress.last_change.map_or(String::new(), |(_, cause)| format!(" ({cause})"));
-    let files = match progress.objects.objects {
-        0 | 1 => String::new(),
-        objects => format!("{} of {objects} files, ", progress.objects.complete + progress.objects.failed),
-    };
     format!(
-        "{files}level {}{why}, {} in, fair {}, packets lost {}, loss event rate {}, about {:.0} s left",
+        "{}, level {}{why}, {} in, fair {}, packets lost {}, loss event rate {}, about {:.0} s left",
+        view::files(progress),
         progress.estimates.level,
         rounded(progress.goodput_bps),
-        view::fair(&progress.estimates),
+        view.fair(&progress.estimates),
         view::percent(progress.packets_lost),
         view::percent(progress.estimates.loss),
         view::left_s(progress),

@@ -76,8 +76,8 @@ pub(crate) struct Send {
     #[arg(long)]
     pub(crate) no_reports: bool,
 
-    /// Always send all layers; otherwise those that no receiver holds are left out, where receivers can say what they
-    /// hold
+    /// Send all layers always, for networks without a way back from receivers (satellites, one-way links); otherwise those that
+    /// no receiver asks for are left out, and where nobody is heard for half a minute only one packet is sent each 3 s
     #[arg(long)]
     pub(crate) all_layers: bool,
 
@@ -191,7 +191,8 @@ pub(crate) struct Receive {
     #[arg(long, value_name = "FILE")]
     pub(crate) session: Option<PathBuf>,
 
-    /// Report neither progress nor completion to the sender; congestion-control reports are still sent
+    /// Report neither progress nor completion to the sender; what the congestion control needs, and for which layers to send, is
+    /// said all the same (without a way back: `send --all-layers`)
     #[arg(long)]
     pub(crate) silent: bool,
 

@@ -3,10 +3,15 @@
 use layercast_transport::Error;
 
 use crate::commands::Failure;
+use crate::output::one_line;
 
 /// Distinguishes wrong input by the user from later failures.
 pub(crate) fn failure(error: Error) -> Failure {
-    let text = error.to_string();
+    let text = match &error {
+        // A line for each of them.
+        Error::Objects { .. } => error.to_string(),
+        error => one_line(&error.to_string()),
+    };
     if is_input(&error) {
         return Failure::Input(format!("error: {text}"));
     }
@@ -14,7 +19,8 @@ pub(crate) fn failure(error: Error) -> Failure {
     Failure::Other(anyhow::Error::msg(text))
 }
 
-/// Whether it is wrong input by the user.
+/// Whether it is wrong input by the user: by the command line or a file of the user's alone. What the network or its other programs
+/// make wrong may pass, and services are started again.
 pub(crate) fn is_input(error: &Error) -> bool {
     let cause = match error {
         Error::Kept { reason, .. } => reason,
@@ -31,11 +37,7 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::Catalogue(_)
             | Error::Nothing { .. }
             | Error::State { .. }
-            | Error::GroupKey { .. }
-            | Error::NotAuthenticated
             | Error::NotOfFlute { .. }
-            | Error::IsStream
-            | Error::NotStream
             | Error::StreamInputs { .. }
             | Error::Option { .. }
             | Error::Agreed { .. }

@@ -11,6 +11,8 @@ use layercast_delivery::session::Session;
 use layercast_transport::host::{LeaveCounters, ReceiverNote};
 use layercast_transport::receive::ReceiveProgress;
 
+use crate::output::one_line;
+
 /// How many decisions are shown.
 const DECISIONS: usize = 3;
 
@@ -33,7 +35,7 @@ impl View {
         let what = match note {
             ReceiverNote::Trace(TraceEvent::LevelChanged { from, to, cause }) => {
                 let verb = if to > from { "up" } else { "down" };
-                format!("{verb} to level {to}{}: {}", self.rate(*to), because(*cause, estimates))
+                format!("{verb} to level {to}{}: {}", self.rate(*to), self.because(*cause, estimates))
             }
             ReceiverNote::Trace(TraceEvent::JoinAttempt { to, joined: false }) => {
                 format!("an attempt to reach level {to} failed")
@@ -63,16 +65,19 @@ impl View {
         let bar: String = (0..count).map(|layer| if i32::from(layer) < held { '#' } else { '-' }).collect();
         let rtt =
             estimates.rtt.map_or("unknown".to_owned(), |rtt| format!("{:.0} ms", rtt.as_secs_f64() * 1e3));
+        // By symbols: those of a file need not have its last byte.
+        let held_bytes = objects.bytes as f64 * objects.held as f64 / objects.needed.max(1) as f64;
         let mut text = format!(
-            "{} of {} files, about {:.0} s left\nlevel {} [{bar}]{}, {} in, fair {}\n\
+            "{}, {} of {}, about {:.0} s left\nlevel {} [{bar}]{}, {} in, fair {}\n\
              packets lost {}, loss event rate {}, round-trip time {rtt}{}",
-            objects.complete + objects.failed,
-            objects.objects,
+            files(progress),
+            in_bytes(held_bytes as u64),
+            in_bytes(objects.bytes),
             left_s(progress),
             estimates.level,
             self.rate(estimates.level),
             rounded(progress.goodput_bps),
-            fair(estimates),
+            self.fair(estimates),
             percent(progress.packets_lost),
             percent(estimates.loss),
             leaves(&progress.counters.leaves),
@@ -82,25 +87,36 @@ impl View {
         }
         text
     }
-}
 
-/// Why a level changed, in words.
-fn because(cause: Cause, estimates: &Estimates) -> String {
-    match cause {
-        Cause::RateAbove => format!("its fair rate, {}, carries the next layer", fair(estimates)),
-        Cause::RateBelow => format!("its fair rate, {}, is below the level", fair(estimates)),
-        Cause::Loss => "packets were lost".to_owned(),
-        Cause::SilentLayer => "the layer carried no packets".to_owned(),
-        other => other.to_string(),
+    /// Why a level changed, in words.
+    fn because(&self, cause: Cause, estimates: &Estimates) -> String {
+        match cause {
+            Cause::RateAbove => format!("its fair rate, {}, carries the next layer", self.fair(estimates)),
+            Cause::RateBelow => format!("its fair rate, {}, is below the level", self.fair(estimates)),
+            Cause::Loss => "packets were lost".to_owned(),
+            Cause::SilentLayer => "the layer carried no packets".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The fair rate as text. Without losses it is computed far above what a session can show.
+    pub(crate) fn fair(&self, estimates: &Estimates) -> String {
+        let top = self.layers.as_ref().map_or(f64::INFINITY, |layers| layers.top_rate().as_bps());
+        match estimates.smoothed_rate {
+            RateEstimate::Known(rate) if rate.as_bps() > top => format!("at least {}", rounded(top)),
+            RateEstimate::Known(rate) => rounded(rate.as_bps()).to_string(),
+            RateEstimate::Unbounded => "unbounded".to_owned(),
+            RateEstimate::Unknown => "unknown".to_owned(),
+        }
     }
 }
 
-/// The fair rate as text.
-pub(crate) fn fair(estimates: &Estimates) -> String {
-    match estimates.smoothed_rate {
-        RateEstimate::Known(rate) => rounded(rate.as_bps()).to_string(),
-        RateEstimate::Unbounded => "unbounded".to_owned(),
-        RateEstimate::Unknown => "unknown".to_owned(),
+/// Which file is received, or how many are done.
+pub(crate) fn files(progress: &ReceiveProgress) -> String {
+    let objects = &progress.objects;
+    match &progress.name {
+        Some(name) => one_line(name),
+        None => format!("{} of {} files", objects.complete + objects.failed, objects.objects),
     }
 }
 
@@ -124,6 +140,23 @@ pub(crate) fn left_s(progress: &ReceiveProgress) -> f64 {
     progress.objects.needed.saturating_sub(progress.objects.held) as f64 / mean.max(1e-3)
 }
 
+/// Bytes with three digits.
+pub(crate) fn in_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return format!("{bytes} bytes");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut units = UNITS.iter();
+    let mut unit = units.next();
+    while value >= 999.5 {
+        let Some(next) = units.next() else { break };
+        (value, unit) = (value / 1000.0, Some(next));
+    }
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$} {}", unit.unwrap_or(&"PB"))
+}
+
 /// A rate rounded to 10 kbit/s for display.
 pub(crate) fn rounded(bps: f64) -> Rate {
     Rate::from_bps((bps / 1e4).round() * 1e4)
@@ -132,6 +165,23 @@ pub(crate) fn rounded(bps: f64) -> Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_a_unit_that_fits() {
+        let sizes = [0, 999, 1000, 12_345, 999_600, 4_700_000_000].map(in_bytes);
+        assert_eq!(sizes, ["0 bytes", "999 bytes", "1.00 kB", "12.3 kB", "1.00 MB", "4.70 GB"]);
+    }
+
+    #[test]
+    fn a_fair_rate_above_the_session_is_no_number() {
+        let layers = LayerTable::doubling(Rate::from_bps(128e3), 4).expect("layers");
+        let view = View { layers: Some(layers), ..View::default() };
+        let of = |bps| {
+            let smoothed_rate = RateEstimate::Known(Rate::from_bps(bps));
+            view.fair(&Estimates { smoothed_rate, ..Estimates::default() })
+        };
+        assert_eq!((of(8.5e9).as_str(), of(6e5).as_str()), ("at least 1.02 Mbit/s", "600 kbit/s"));
+    }
 
     #[test]
     fn the_last_three_decisions_are_shown_in_words() {

@@ -5,14 +5,14 @@ use layercast_laboratory::lint;
 use layercast_laboratory::results::Finding;
 
 use crate::arguments::Scenario;
-use crate::output::complain;
+use crate::output::complain_lines;
 
 /// Prints the findings about a scenario to standard error. With `--deny-warnings` they are an error.
 pub(crate) fn warn(arguments: &Scenario, findings: &[Finding]) -> Result<()> {
     if findings.is_empty() {
         return Ok(());
     }
-    complain(lint::render(&arguments.name, findings).trim_end());
+    complain_lines(lint::render(&arguments.name, findings).trim_end());
     deny(arguments, findings)
 }
 

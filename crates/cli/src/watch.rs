@@ -20,7 +20,7 @@ use crate::commands::Failure;
 use crate::events::{self, Line};
 use crate::measures::Known;
 use crate::metrics::{self, Served};
-use crate::output::{complain, print};
+use crate::output::{complain, complain_lines, print};
 
 /// How often a transfer without a terminal says how far it is.
 const LOG_EVERY: Duration = Duration::from_secs(30);
@@ -58,13 +58,12 @@ impl Watch {
             let served = Served::default();
             served.set(known.waiting(role));
             let bound = metrics::serve(address, served.clone())
-                .map_err(|error| Failure::Input(format!("error: --metrics {address}: {error}")))?;
+                .map_err(|error| anyhow::anyhow!("--metrics {address}: {error}"))?;
             complain(&format!("Metrics at http://{bound}/metrics"));
             Ok(served)
         });
         let trace = trace.map(|path| {
-            Trace::create(path)
-                .map_err(|error| Failure::Input(format!("error: --trace {}: {error}", path.display())))
+            Trace::create(path).map_err(|error| anyhow::anyhow!("--trace {}: {error}", path.display()))
         });
         Ok(Watch {
             begin: Instant::now(),
@@ -181,7 +180,7 @@ impl Watch {
         let elapsed = self.begin.elapsed();
         if !quiet && !self.json && bar.is_hidden() && elapsed >= self.next_log {
             self.next_log = elapsed + LOG_EVERY;
-            complain(&format!("{:.0} s: {}", elapsed.as_secs_f64(), text()));
+            complain_lines(&format!("{:.0} s: {}", elapsed.as_secs_f64(), text()));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::object::{
     Toi, compressed, safe_path,
 };
 use crate::signed_table::TableSigner;
-use homes::{Home, Homes};
+use homes::{Home, Homes, Tree};
 use layercast_core::Always as _;
 
 /// Entries of an instance: few, so that a lost packet of it costs little.
@@ -208,6 +208,34 @@ impl Catalogue {
         Ok(change)
     }
 
+    /// Which of these items a change could not send, and why: with all others it can. Of two that exclude each other it is the
+    /// later one, or the one that is new.
+    pub fn refusals(&self, items: &[&Item], removed: &[String]) -> Vec<(usize, CatalogueError)> {
+        let gone: BTreeSet<&str> =
+            removed.iter().map(String::as_str).chain(items.iter().flat_map(|item| item.paths())).collect();
+        let mut tree = Tree::default();
+        for (path, toi) in self.homes.iter().filter(|(path, _)| !gone.contains(path)) {
+            // What is sent has been checked.
+            let _ = tree.add(path, self.is_file(toi));
+        }
+        let is_new = |item: &Item| item.paths().all(|path| self.homes.toi(path).is_none());
+        let (new, replaced): (Vec<_>, Vec<_>) =
+            items.iter().copied().enumerate().partition(|(_, item)| is_new(item));
+        let mut refused = Vec::new();
+        for (at, item) in replaced.into_iter().chain(new) {
+            let mut checked = self.entries(item).map(|_| ());
+            for path in item.paths() {
+                checked = checked.and_then(|()| tree.add(path, item.file.is_some()));
+            }
+            refused.extend(checked.err().map(|error| (at, error)));
+        }
+        refused
+    }
+
+    fn is_file(&self, toi: u32) -> bool {
+        self.objects.get(&toi).is_some_and(|entry| matches!(entry.content, Content::File { .. }))
+    }
+
     fn apply(
         &mut self,
         items: &[Item],
@@ -263,25 +291,39 @@ impl Catalogue {
                 self.next_toi += 1;
             }
         }
-        let is_file =
-            |toi| self.objects.get(&toi).is_some_and(|entry| matches!(entry.content, Content::File { .. }));
-        self.homes.check(&is_file)?;
+        let mut tree = Tree::default();
+        self.homes.iter().try_for_each(|(path, toi)| tree.add(path, self.is_file(toi)))?;
         self.is_complete = complete;
         // A log that is mostly history is started again.
         let changes = change.added.len() + change.removed.len() + gone.len();
-        let restarted: Vec<Gone> =
-            self.homes.removed().map(|(toi, path)| Gone::File(toi, path.clone())).collect();
-        change.instances = if self.logged + changes > 2 * (self.objects.len() + restarted.len()) + 2 * ENTRIES
-        {
-            self.instances.clear();
-            self.first = self.next_instance;
-            self.logged = 0;
-            let all: Vec<u32> = self.objects.keys().copied().collect();
-            self.log(&all, &restarted)?
-        } else {
-            self.log(&change.added, &gone)?
+        let kept = self.objects.len() + self.homes.removed().count();
+        change.instances = match self.logged + changes > 2 * kept + 2 * ENTRIES {
+            true => self.restart_log()?,
+            false => self.log(&change.added, &gone)?,
         };
         Ok(change)
+    }
+
+    /// Describes the session otherwise from now on. How many instances there are, all of which are new.
+    ///
+    /// # Errors
+    /// If an entry does not fit an instance with this description; nothing has changed then.
+    pub fn describe(&mut self, session: String) -> Result<usize, CatalogueError> {
+        let mut next = self.clone();
+        next.settings.session = session;
+        let new = next.restart_log()?;
+        *self = next;
+        Ok(new)
+    }
+
+    fn restart_log(&mut self) -> Result<usize, CatalogueError> {
+        let removed: Vec<Gone> =
+            self.homes.removed().map(|(toi, path)| Gone::File(toi, path.clone())).collect();
+        self.instances.clear();
+        self.first = self.next_instance;
+        self.logged = 0;
+        let all: Vec<u32> = self.objects.keys().copied().collect();
+        self.log(&all, &removed)
     }
 
     fn forget(&mut self, tois: impl IntoIterator<Item = u32>, change: &mut Change) {

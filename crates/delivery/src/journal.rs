@@ -6,6 +6,7 @@
 //!  40  records: 1, payload id (32), checksum                a source symbol is in the partial file
 //!               2, payload id (32), number (32), checksum   a repair symbol is in the place of this source symbol
 //!               3, payload id (32), checksum                the whole block is in the partial file
+//!               4, payload id (32), checksum                the repair symbols of this block are overwritten
 //! ```
 //!
 //! The checksum is the CRC-32 of the record before it. Records are appended after the partial file was written. After
@@ -24,6 +25,7 @@ const HEADER: usize = 40;
 const SOURCE: u8 = 1;
 const REPAIR: u8 = 2;
 const BLOCK: u8 = 3;
+const OVERWRITTEN: u8 = 4;
 const CHECKSUM: usize = 4;
 const PLACE: usize = 4;
 /// Records are written when there are this many bytes of them, or when the receiver asks.
@@ -131,7 +133,18 @@ impl<F: DiskFile> Journal<F> {
     /// # Errors
     /// The disk's error.
     pub fn record_block(&mut self, block: u8) -> io::Result<()> {
-        self.append(BLOCK, PayloadId::from_bytes([block, 0, 0, 0]), &[])
+        self.append(BLOCK, of_block(block), &[])?;
+        self.flush()
+    }
+
+    /// Records that the places of a block's repair symbols get its source symbols from now on. This is on the disk before those are: a
+    /// receiver that is killed meanwhile would else take source symbols for repair symbols.
+    ///
+    /// # Errors
+    /// The disk's error.
+    pub fn overwrite(&mut self, block: u8) -> io::Result<()> {
+        self.append(OVERWRITTEN, of_block(block), &[])?;
+        self.flush()
     }
 
     /// Writes the records that wait.
@@ -155,7 +168,7 @@ impl<F: DiskFile> Journal<F> {
     /// The disk's error.
     pub fn keep_blocks(&mut self, complete: &[u8]) -> io::Result<()> {
         self.restart()?;
-        complete.iter().try_for_each(|&block| self.record_block(block))?;
+        complete.iter().try_for_each(|&block| self.append(BLOCK, of_block(block), &[]))?;
         self.flush()
     }
 
@@ -168,6 +181,11 @@ impl<F: DiskFile> Journal<F> {
         self.end = HEADER as u64;
         self.file.set_length(self.end)
     }
+}
+
+/// What stands for a whole block.
+fn of_block(block: u8) -> PayloadId {
+    PayloadId::from_bytes([block, 0, 0, 0])
 }
 
 /// Applies the records at the start of `bytes`; returns the length of those that are whole and make sense.
@@ -187,6 +205,7 @@ fn restore<G: DiskFile>(bytes: &[u8], reassembly: &mut Reassembly<G>) -> usize {
         let known = match kind {
             SOURCE => reassembly.restore_symbol(id),
             BLOCK => reassembly.restore_block(id.block),
+            OVERWRITTEN => reassembly.restore_overwritten(id.block),
             REPAIR => record
                 .last_chunk()
                 .is_some_and(|place| reassembly.restore_repair(id, u32::from_be_bytes(*place))),
@@ -270,6 +289,44 @@ mod tests {
             let mut found = reassembly();
             Journal::resume(copy(&damaged), &mut found).expect("the record");
             assert!(found.symbols().1 < 8);
+        }
+    }
+
+    /// A receiver that was killed while it wrote a block that it had decoded: none, one or all of its places have source symbols.
+    #[test]
+    fn repair_symbols_that_are_overwritten_are_not_used() {
+        let (coding, data) = (Coding::RaptorQ(oti()), core::array::from_fn::<u8, 80, _>(|at| at as u8 * 3));
+        let symbol = |esi: u32| -> Vec<u8> {
+            let place = data.get(40 + esi as usize * 8..48 + esi as usize * 8);
+            place.map(<[u8]>::to_vec).unwrap_or_else(|| {
+                let mut room = vec![0; 8];
+                crate::object::BlockEncoder::new(oti(), 1, &data[40..])
+                    .expect("a block")
+                    .repair(esi - 5, &mut room);
+                room
+            })
+        };
+        for written in 0..3 {
+            let mut before = reassembly();
+            let mut journal = Journal::create(MemoryFile::default(), &IDENTITY).expect("a record");
+            for esi in [0, 1, 2, 5, 6] {
+                let id = PayloadId::new(1, esi).expect("an id");
+                let outcome = before.insert(id, &symbol(esi)).expect("a symbol");
+                journal.record(id, coding, outcome).expect("a record");
+            }
+            assert!(before.is_ready());
+            journal.overwrite(1).expect("a record");
+            let file = copy(&before.file().take());
+            (0..written)
+                .for_each(|esi| file.write_at(64 + 8 * esi, &symbol(3 + esi as u32)).expect("a symbol"));
+            let mut after = Reassembly::new(coding, file, BlockHashes::None);
+            Journal::resume(journal.file, &mut after).expect("the record");
+            assert_eq!((after.symbols(), after.is_ready()), ((10, 3), false));
+            for esi in [7, 8] {
+                after.insert(PayloadId::new(1, esi).expect("an id"), &symbol(esi)).expect("a symbol");
+            }
+            after.complete_next().expect("a block");
+            assert_eq!(after.file().take()[40..], data[40..], "{written}");
         }
     }
 

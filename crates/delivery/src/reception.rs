@@ -40,6 +40,10 @@ pub use event::{DiskError, ObjectError, ReceptionEvent, ReceptionProgress, Recep
 /// The maximum number of objects, and of bytes in their paths.
 const OBJECTS_MAX: usize = 1 << 18;
 const PATHS_MAX: usize = 32 << 20;
+/// The memory for what a table names that nobody vouches for (CHOICE): some 50,000 objects. Small files are sent together in one.
+const NAMED_MAX: usize = 48 << 20;
+/// What a part of a file takes besides its number.
+const PART: usize = 512;
 /// The maximum number of events that wait for the host. Further ones are counted by the states of objects alone.
 const EVENTS_MAX: usize = 1 << 16;
 
@@ -63,6 +67,8 @@ pub struct Reception<D: Disk> {
     /// later, do not bring back what it had replaced.
     paths: BTreeMap<String, Named>,
     path_bytes: usize,
+    /// How many files were named for which there is no room.
+    without_room: usize,
     /// The last object of each path, also of those that an earlier session had.
     last_at: BTreeMap<String, Identity>,
     removed: BTreeMap<Toi, u32>,
@@ -110,6 +116,7 @@ impl<D: Disk> Reception<D> {
             parts: BTreeMap::new(),
             paths: BTreeMap::new(),
             path_bytes: 0,
+            without_room: 0,
             last_at: BTreeMap::new(),
             removed: BTreeMap::new(),
             placed: None,
@@ -143,6 +150,7 @@ impl<D: Disk> Reception<D> {
         self.parts.clear();
         self.paths.clear();
         self.path_bytes = 0;
+        self.without_room = 0;
         self.removed.clear();
         self.objects.values_mut().for_each(Object::forget_name);
         self.lacking = None;
@@ -350,8 +358,28 @@ impl<D: Disk> Reception<D> {
         Ok(!self.busy.is_empty())
     }
 
-    /// Writes the records that wait, so that a receiver that is killed later has them.
+    /// About how much memory is taken by what tables have named.
+    fn named_memory(&self) -> usize {
+        let maps = self.objects.len() * size_of::<(Identity, Object<D::File>)>()
+            + self.tois.len() * size_of::<(Toi, Identity)>()
+            + self.parts.len() * (size_of::<(Toi, Identity, u32)>() + PART)
+            + self.paths.len() * size_of::<(String, Named)>()
+            + self.last_at.len() * size_of::<(String, Identity)>()
+            + self.removed.len() * size_of::<(Toi, u32)>();
+        // Nodes of maps are two thirds full. A path is there three times.
+        maps * 3 / 2 + 3 * self.path_bytes
+    }
+
+    /// Whether there is room for another object with this path.
+    fn has_room(&self, path: &str) -> bool {
+        self.tois.len().max(self.parts.len()) < OBJECTS_MAX
+            && self.path_bytes + path.len() <= PATHS_MAX
+            && (!self.keys.is_empty() || self.named_memory() < NAMED_MAX)
+    }
+
+    /// Writes the records that wait, so that a receiver that is killed later has them. Called about twice a second.
     pub fn flush(&mut self) {
+        self.listing.refill();
         let mut unrecorded = Vec::new();
         for object in self.objects.values_mut() {
             if !object.flush() {
@@ -368,6 +396,11 @@ impl<D: Disk> Reception<D> {
     /// Whether every object of the session is in its place or cannot be received, and no more will follow.
     pub fn is_complete(&self) -> bool {
         self.listing.is_whole() && self.busy.is_empty() && self.wanted().all(Object::is_over)
+    }
+
+    /// Whether every object that is known is in its place or cannot be received, and nothing new has begun to come.
+    pub fn is_up_to_date(&self) -> bool {
+        self.listing.has_all() && self.busy.is_empty() && self.wanted().all(Object::is_over)
     }
 
     /// Whether it is complete, and a mirror has also removed what the session no longer has.
@@ -398,7 +431,9 @@ impl<D: Disk> Reception<D> {
         };
         let objects =
             self.wanted().filter_map(move |object| Some((object.entry.path.as_str(), own(object)?)));
-        objects.chain(self.wanted().filter_map(Object::members).flat_map(members::Members::results))
+        let members = self.wanted().filter_map(Object::members).flat_map(members::Members::results);
+        let others = (self.without_room > 0).then_some(("further files", Err(ObjectError::NoRoom)));
+        objects.chain(members).chain(others)
     }
 
     /// Whether any object of the session is known.
@@ -417,6 +452,8 @@ impl<D: Disk> Reception<D> {
             progress.bytes += object.length();
             object.count(&mut progress);
         }
+        progress.objects += self.without_room;
+        progress.failed += self.without_room;
         progress
     }
 

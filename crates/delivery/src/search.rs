@@ -1,5 +1,6 @@
 //! The search for a session on a group: from the first packets on its base channel to a session description.
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -10,8 +11,10 @@ use crate::packet::Repr;
 use crate::security::keys::PublicKey;
 use crate::session::{Session, SessionError};
 
-/// The maximum number of sources whose tables are reassembled at the same time. Others are ignored.
+/// The maximum number of sessions whose tables are reassembled at the same time. Another one takes the place of the oldest.
 const SOURCES_MAX: usize = 8;
+/// How many instances are read between two calls of [`Search::refill`], about twice a second (CHOICE): one is enough.
+const READ_MAX: u32 = 64;
 
 /// What is known of a session beforehand.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,16 +77,24 @@ pub struct Search {
     keys: Arc<[PublicKey]>,
     /// A session that is over or that does not count: the source and its number.
     not: Option<(IpAddr, u32)>,
-    listings: Vec<((IpAddr, u32), Listing)>,
+    listings: VecDeque<((IpAddr, u32), Listing)>,
     /// Where tables that cannot be used came from.
     rejected: Vec<IpAddr>,
+    /// How many instances were read since the last refill.
+    read: u32,
 }
 
 impl Search {
     /// A search; a session `not` is passed over. Only tables that one of the keys has signed are taken; all, if there are
     /// no keys.
     pub fn new(known: Known, keys: Arc<[PublicKey]>, not: Option<(IpAddr, u32)>) -> Search {
-        Search { known, keys, not, listings: Vec::new(), rejected: Vec::new() }
+        Search { known, keys, not, listings: VecDeque::new(), rejected: Vec::new(), read: 0 }
+    }
+
+    /// Time has passed: more tables may be read ([`Listing::refill`]).
+    pub fn refill(&mut self) {
+        self.read = 0;
+        self.listings.iter_mut().for_each(|(_, listing)| listing.refill());
     }
 
     /// Takes a packet of the base channel. The session when an instance of its table is here and consistent with it;
@@ -95,14 +106,18 @@ impl Search {
         payload: &[u8],
     ) -> Option<Result<FoundSession, SearchError>> {
         let key = (from, repr.tsi);
-        if repr.toi != TOI_TABLE || self.not == Some(key) {
+        if repr.toi != TOI_TABLE || self.not == Some(key) || self.read >= READ_MAX {
             return None;
         }
-        if !self.listings.iter().any(|(of, _)| *of == key) && self.listings.len() < SOURCES_MAX {
-            self.listings.push((key, Listing::trusting(Arc::clone(&self.keys))));
+        if !self.listings.iter().any(|(of, _)| *of == key) {
+            if self.listings.len() >= SOURCES_MAX {
+                self.listings.pop_front();
+            }
+            self.listings.push_back((key, Listing::trusting(Arc::clone(&self.keys))));
         }
         let (_, listing) = self.listings.iter_mut().find(|(of, _)| *of == key)?;
         let (number, instance) = listing.insert(repr, payload)?;
+        self.read += 1;
         let found = instance.map_err(SearchError::from).and_then(|instance| {
             let session = fitting(&self.known, &instance, key)?;
             Ok(FoundSession { session, number, instance })

@@ -137,6 +137,16 @@ impl Sender {
         Ok(())
     }
 
+    /// Describes the session otherwise from now on ([`Catalogue::describe`]).
+    ///
+    /// # Errors
+    /// As [`Catalogue::describe`].
+    pub fn describe(&mut self, session: String) -> Result<(), CatalogueError> {
+        let new = self.catalogue.describe(session)?;
+        self.send_instances(new);
+        Ok(())
+    }
+
     /// Sends the instances of the table, first the `new` ones, which are the last.
     fn send_instances(&mut self, new: usize) {
         let parts =

@@ -123,6 +123,8 @@ impl Endpoint for Source {
             }
             Input::Timer => self.send_due(now),
             Input::Demand(level) => self.clocks.demand(now, level, &mut self.stream),
+            Input::DataExhausted => self.clocks.pause(),
+            Input::DataAvailable => self.clocks.resume(now, &mut self.stream),
             Input::Finish | Input::Stop => self.clocks.stop(),
             _ => {}
         }

@@ -18,13 +18,19 @@ use layercast_delivery::signed_table::Untrusted;
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such interface, or it has no address.
-    #[error("no interface `{name}` with an address for this group{}", known_interfaces(.known))]
+    /// There is no such interface.
+    #[error("no interface `{name}`{}", known_interfaces(.known))]
     NoSuchInterface {
         /// The requested name.
         name: String,
         /// The available interfaces.
         known: Vec<String>,
+    },
+    /// The network is not ready: an interface has no address, or is down. This may pass.
+    #[error("{reason}")]
+    NotReady {
+        /// What is missing, with what helps.
+        reason: String,
     },
     /// A relay would send packets on to the link that they come from.
     #[error(
@@ -339,6 +345,7 @@ impl Error {
     pub fn name(&self) -> &'static str {
         match self {
             Error::NoSuchInterface { .. } => "no_such_interface",
+            Error::NotReady { .. } => "not_ready",
             Error::LocalIsUpstream { .. } => "local_is_upstream",
             Error::NoRoute { .. } => "no_route",
             Error::NoPermission { .. } => "no_permission",
@@ -389,7 +396,10 @@ impl Error {
 /// The first of many objects, a line each.
 fn list(failed: &[(String, ObjectError)]) -> String {
     const SHOWN: usize = 20;
-    let lines = failed.iter().take(SHOWN).map(|(path, reason)| format!("\n  {path}: {reason}"));
+    // A new line in a name is none of the list.
+    let line =
+        |(path, reason): &(String, ObjectError)| format!("\n  {}: {reason}", path.replace('\n', "\\n"));
+    let lines = failed.iter().take(SHOWN).map(line);
     let more = failed.len().saturating_sub(SHOWN);
     let rest = if more > 0 { format!("\n  and {more} more") } else { String::new() };
     lines.chain([rest]).collect()
@@ -410,6 +420,20 @@ impl Error {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::DiskFull { path },
             _ => Error::File { what, path, source },
         }
+    }
+
+    /// Whether it says that no session was found that can be received, since nothing came or what came does not fit the keys.
+    pub(crate) fn is_of_search(&self) -> bool {
+        matches!(
+            self,
+            Error::Silent { .. }
+                | Error::NotSigned { .. }
+                | Error::WrongGroupKey { .. }
+                | Error::NotAuthenticated
+                | Error::NotEncrypted
+                | Error::NoSalt
+                | Error::Encrypted
+        )
     }
 
     /// An error of a socket; common causes get their own variants.

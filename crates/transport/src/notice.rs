@@ -36,9 +36,20 @@ pub enum Notice {
         free: Option<SocketAddr>,
     },
     /// The source sends only the layers that are in demand, and does not know of this receiver.
-    NotHeard {
-        /// Whether the receiver never says anything (`--silent`).
-        is_silent: bool,
+    NotHeard,
+    /// No receiver has been heard for a while: the source only announces the session.
+    NobodyListens {
+        /// It sends one packet each so long.
+        every: Duration,
+    },
+    /// The source's own uplink takes less than is sent.
+    UplinkFull {
+        /// What it carries.
+        carried: Rate,
+        /// The rate of the base layer, if that is more.
+        base: Option<Rate>,
+        /// Whether the kernel refused packets; otherwise all receivers lose much of the base.
+        is_seen: bool,
     },
     /// A receiver, or a relay, has news of the relay above it.
     Relay {
@@ -81,13 +92,20 @@ pub enum Notice {
     UplinkDown {
         /// The system's reason.
         reason: String,
-        /// For how long the source tries on.
-        patience: Duration,
+        /// For how long it tries on; none without an end.
+        patience: Option<Duration>,
     },
     /// The network takes packets again.
     UplinkBack {
         /// The length of the outage.
         after: Duration,
+    },
+    /// This host has another address, from which the source goes on.
+    Moved {
+        /// The address that it had.
+        from: IpAddr,
+        /// The address that it has.
+        to: IpAddr,
     },
     /// This machine does not keep the session's rates.
     Late {
@@ -108,6 +126,13 @@ pub enum Notice {
         /// Where it came from.
         from: IpAddr,
         /// Why.
+        reason: String,
+    },
+    /// A session is there that the keys that are given do not fit, and another one is waited for.
+    PassedOver {
+        /// The base layer's group.
+        group: SocketAddr,
+        /// What is wrong with it.
         reason: String,
     },
     /// A session of another FLUTE sender was found.
@@ -205,7 +230,9 @@ impl Notice {
         match self {
             Notice::OtherSender { .. } => "other_sender",
             Notice::SharedGroups { .. } => "shared_groups",
-            Notice::NotHeard { .. } => "not_heard",
+            Notice::NotHeard => "not_heard",
+            Notice::NobodyListens { .. } => "nobody_listens",
+            Notice::UplinkFull { .. } => "uplink_full",
             Notice::Relay { .. } => "relay",
             Notice::NoMulticast { .. } => "no_multicast",
             Notice::MulticastBack { .. } => "multicast_back",
@@ -214,9 +241,11 @@ impl Notice {
             Notice::TurnedAway { .. } => "turned_away",
             Notice::UplinkDown { .. } => "uplink_down",
             Notice::UplinkBack { .. } => "uplink_back",
+            Notice::Moved { .. } => "moved",
             Notice::Late { .. } => "late",
             Notice::BaseTooFast { .. } => "base_too_fast",
             Notice::TableRejected { .. } => "table_rejected",
+            Notice::PassedOver { .. } => "passed_over",
             Notice::FluteSession { .. } => "flute_session",
             Notice::Following => "following",
             Notice::Overloaded { .. } => "overloaded",
@@ -238,6 +267,7 @@ impl Notice {
         !matches!(
             self,
             Notice::UplinkBack { .. }
+                | Notice::NobodyListens { .. }
                 | Notice::Amt { news: AmtNews::Served(_) }
                 | Notice::Relay { news: News::Served(_) }
                 | Notice::NoMulticast { .. }
@@ -271,16 +301,32 @@ impl fmt::Display for Notice {
                 )?;
                 free.map_or(Ok(()), |free| write!(f, ", such as {free}"))
             }
-            Notice::NotHeard { is_silent: true } => write!(
-                f,
-                "the source sends only the layers that receivers ask for, and this one is silent: it gets no more than others \
-                 hold; receive without --silent, or use `send --all-layers`"
-            ),
-            Notice::NotHeard { is_silent: false } => write!(
+            Notice::NotHeard => write!(
                 f,
                 "the source sends only the layers that receivers ask for, and does not hear this one: let UDP pass to it \
                  (`send --feedback-port`), or use `send --all-layers`"
             ),
+            Notice::NobodyListens { every } => write!(
+                f,
+                "no receiver is heard: one packet is sent each {} s until one is; for receivers that cannot answer use \
+                 --all-layers",
+                every.as_secs()
+            ),
+            Notice::UplinkFull { carried, base, is_seen } => {
+                let why = if *is_seen {
+                    "the kernel refuses packets"
+                } else {
+                    "all receivers lose much of the base"
+                };
+                write!(f, "the uplink of this host is full ({why}): it carries about {carried}, ")?;
+                match base {
+                    None => write!(f, "and layers above that are left out; use a lower --to"),
+                    Some(base) => write!(
+                        f,
+                        "less than the base layer ({base}), which is sent more slowly; use a lower --from and a lower --to"
+                    ),
+                }
+            }
             Notice::Relay { news: News::Served(relay) } => {
                 write!(f, "packets come through the relay {relay}")
             }
@@ -324,14 +370,18 @@ impl fmt::Display for Notice {
                 "turned away a receiver, {receiver}: {protocol} serves {most} at a time; use a protocol for many, \
                  such as tide"
             ),
-            Notice::UplinkDown { reason, patience } => write!(
-                f,
-                "the network does not take packets ({reason}): trying on for up to {} s",
-                patience.as_secs()
-            ),
+            Notice::UplinkDown { reason, patience } => {
+                write!(f, "the network does not take packets ({reason}): trying on")?;
+                patience.map_or(Ok(()), |patience| write!(f, " for up to {} s", patience.as_secs()))
+            }
             Notice::UplinkBack { after } => {
                 write!(f, "the network takes packets again, after {:.1} s", after.as_secs_f64())
             }
+            Notice::Moved { from, to } => write!(
+                f,
+                "this host no longer has the address {from}: the session goes on from {to}, and receivers follow it; those that were \
+                 given {from}, by --source, a URL or a description, need {to}"
+            ),
             Notice::Late { mean } => write!(
                 f,
                 "this machine does not keep the session's rates: packets are {} ms late, and all layers are slower \
@@ -341,12 +391,16 @@ impl fmt::Display for Notice {
             Notice::BaseTooFast { base, arriving, lost } => write!(
                 f,
                 "the base layer, {base}, is faster than this path: {:.0} % of its packets are lost, {arriving} \
-                 arrive; ask the sender for a lower --from",
+                 arrive; ask the sender for a lower --from, or for a lower --to if all receivers lose as much",
                 lost * 100.0
             ),
             Notice::TableRejected { from, reason } => {
                 write!(f, "a file delivery table from {from} is not used: {reason}")
             }
+            Notice::PassedOver { group, reason } => write!(
+                f,
+                "what is sent to {group} is passed over, and a session that fits the key is waited for: {reason}"
+            ),
             Notice::FluteSession { session } => {
                 write!(f, "receiving {session}, without congestion control: its sender provides none")
             }
@@ -359,7 +413,8 @@ impl fmt::Display for Notice {
             Notice::Overloaded { pause } => write!(
                 f,
                 "the path loses most of the base layer, to which there is no lower level: leaving the session for {} \
-                 s, to make room for others (a circuit breaker); ask the sender for a lower --from",
+                 s, to make room for others (a circuit breaker); ask the sender for a lower --from, or for a lower --to if all \
+                 receivers lose as much",
                 pause.as_secs()
             ),
             Notice::Withdrawn { path, vanished } => write!(
@@ -389,7 +444,7 @@ impl fmt::Display for Notice {
             Notice::OutputClosed { path, reason } => {
                 write!(f, "nothing more is written to {}: {reason}", path.display())
             }
-            Notice::LeftOut { path, reason } => write!(f, "{} is left out: {reason}", path.display()),
+            Notice::LeftOut { path, reason } => write!(f, "{path:?} is left out: {reason}"),
             Notice::Waiting { ended: true } => write!(f, "the session has ended: waiting for the next one"),
             Notice::Waiting { ended: false } => write!(
                 f,

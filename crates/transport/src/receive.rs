@@ -34,11 +34,12 @@ use layercast_protocols::registry::Protocol;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Interface, ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{ReceiverCounters, ReceiverHost, ReceiverNote};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
 
 pub use layercast_delivery::search::Known;
+use layercast_delivery::search::SearchError;
 
 use breaker::Breaker;
 pub use placing::RelayUse;
@@ -162,10 +163,8 @@ pub fn receive(
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
     raise_file_limit();
     if let Known::Flute(session) = &options.known {
-        let interface = Interface::find(options.interface.as_deref(), options.known.group())?;
-        return flute::receive(session, folder, options, &interface, stop, say);
+        return flute::receive(session, folder, options, stop, say);
     }
-    let mut placing = Placing::new(options)?;
     let mut reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
     if let Some(threads) = decoders::Threads::start() {
         reception.set_decoders(Box::new(threads));
@@ -174,7 +173,8 @@ pub fn receive(
     if options.settings.mirror {
         running.open_record()?;
     }
-    let finished = sessions(&mut running, &mut placing, seed, say);
+    let finished = service::placing(&mut running, say)
+        .and_then(|mut placing| sessions(&mut running, &mut placing, seed, say));
     running.reception.flush();
     running.say_objects(say);
     let (mut host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
@@ -202,7 +202,7 @@ fn sessions(
                 wait = next;
                 continue;
             }
-            Err(error) => error,
+            Err(error) => placing.explained(error),
         };
         wait = service::after(running, error, wait, say)?;
     }
@@ -234,13 +234,13 @@ fn session(
     let options = running.options;
     let Wait { not, patience } = wait;
     let found = placing.find(not, patience, (running.stop, running.begin), say)?;
-    let Found { session: found, access } = found;
+    let Found { session: found, access, demand } = found;
     if found.session.stream.is_some() {
         return Err(Error::IsStream);
     }
     say(&ReceiveEvent::Session(&found.session));
     let protocol = configured(&found.session, &options.protocol_options)?;
-    running.follow(&found)?;
+    running.follow(&found, demand)?;
     let session = found.session;
     let current = (session.source, session.tsi);
     let mut host = ReceiverHost::by(access, placing.interface(), &protocol, session, seed)?;
@@ -258,7 +258,8 @@ fn session(
         Outcome::Complete(progress) => return Ok(Next::Done(Box::new(host), progress)),
         Outcome::Moved => {
             say(&ReceiveEvent::Notice(&Notice::Following));
-            (Some(current), options.patience)
+            // It may go on after all, and the other one may not fit the keys.
+            (None, options.patience)
         }
         Outcome::Again => (None, options.patience),
         Outcome::Overloaded(pause) => {
@@ -312,7 +313,7 @@ pub fn deployed(name: &str) -> Option<Protocol> {
 
 /// The protocol as [`deployed`], with the user's options and then those of the session.
 fn configured(session: &Session, options: &[(String, String)]) -> Result<Protocol, Error> {
-    let wrong = || SessionError::Protocol(session.protocol.clone());
+    let wrong = || SearchError::from(SessionError::Protocol(session.protocol.clone()));
     let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
     if let Some((name, _)) =
         options.iter().find(|(name, _)| protocol.requirements().agreed().contains(&name.as_str()))
@@ -320,5 +321,5 @@ fn configured(session: &Session, options: &[(String, String)]) -> Result<Protoco
         return Err(Error::Agreed { option: name.clone() });
     }
     set_options(&mut protocol, options)?;
-    Ok(session.agree(protocol)?)
+    Ok(session.agree(protocol).map_err(SearchError::from)?)
 }

@@ -6,6 +6,7 @@ mod hashing;
 mod lateness;
 mod neighbours;
 mod packages;
+mod quiet;
 mod read_ahead;
 mod repairs;
 mod scan;
@@ -51,6 +52,7 @@ pub use layercast_delivery::object::PART_SYMBOLS;
 use follow::Follower;
 use lateness::Lateness;
 use neighbours::{Before, Neighbours};
+use quiet::Quiet;
 use scan::Reading;
 use state::Saved;
 use writer::Writer;
@@ -178,6 +180,8 @@ pub struct Sent {
     pub completed: Vec<SocketAddr>,
     /// How many files changed or vanished while they were being sent.
     pub withdrawn: usize,
+    /// How many files were left out that receivers lack by it, if no changes are followed.
+    pub left_out: usize,
     /// What reception reports said of the receivers; none if they were not polled.
     pub reception: Option<Reception>,
 }
@@ -235,7 +239,7 @@ pub fn send(
     };
     let session = description(options, any, None)?;
     session.check()?;
-    let interface = Interface::find(options.interface.as_deref(), options.group)?;
+    let mut interface = Interface::ready(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
     // A salt that was used goes on, as do the packet numbers, so that receivers who know it can go on too.
@@ -253,25 +257,26 @@ pub fn send(
         is_signed: options.key.is_some(),
     };
     let how = Reading { cut, tagged: options.tagged };
-    let found = files::find(paths, &saved, how, stop, say)?;
+    let beginning = files::find(paths, &saved, how, stop, say)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
-    let bytes = found.iter().map(|(one, _)| one.length()).sum();
+    let bytes = beginning.found.iter().map(|(one, _)| one.length()).sum();
     let folder = options.packs.then(|| packages_folder(options.state.as_deref()));
     let mut files = Files::new(
-        &found,
+        &beginning,
         host.session(),
         &options.ends,
         &saved,
         (options.follow, folder),
         (how, options.key.as_ref()),
+        say,
     )?;
     let is_protected = options.group_key.is_some();
     let start = |path| Writer::start(path, &files, numbers, is_protected);
     let mut writer = options.state.as_deref().map(start).transpose()?;
-    let follower = options.follow.then(|| Follower::start(paths, &found, how)).transpose()?;
-    drop((found, saved));
+    let follower = options.follow.then(|| Follower::start(paths, &beginning.found, how)).transpose()?;
+    drop((beginning, saved));
     if let Some(key) = &options.group_key {
         let mut sequence = Sequence::after(stored);
         // Without a state the session's number, and a salt, are drawn for each start, so packet numbers start again too.
@@ -282,14 +287,15 @@ pub fn send(
     if options.reports {
         host.poll_receivers();
     }
-    if options.reports && options.on_demand {
-        host.send_on_demand(level_rates(&options.protocol, host.session()));
-    }
+    host.bound(level_rates(&options.protocol, host.session()), options.on_demand);
     let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
-    let described = describe(host.session(), &options.name, key, (options.ttl, size), &options.relays)
-        .map_err(AnnounceError::from)?;
+    let of = |session: &Session| {
+        let described = describe(session, &options.name, key, (options.ttl, size), &options.relays);
+        described.map_err(AnnounceError::from)
+    };
+    let described = of(host.session())?;
     say(&SendEvent::Ready(host.session(), files.objects(), &described));
 
     let clock = host.clock();
@@ -299,15 +305,20 @@ pub fn send(
     let mut completed = Completed::default();
     let mut outage = Outage::default();
     let mut lateness = Lateness::default();
+    let mut quiet = Quiet::default();
     let mut next_progress = begin + PROGRESS_EVERY;
     let mut hashing_until = None;
     host.start(&mut files)?;
     loop {
         host.step(next_progress, &mut files)?;
         while let Some((completion, from)) = host.take_completion() {
+            // Reports stand for other receivers too where completions are not asked for.
+            if options.ends.completions.is_none() {
+                continue;
+            }
             completed.add(completion, from);
             if let Some(collector) = host.collector() {
-                collector.complete(completion.receiver);
+                collector.complete(completion.receiver, completed.addresses.len());
             }
         }
         let now = clock.now();
@@ -318,7 +329,8 @@ pub fn send(
             completions: completed.addresses.len(),
             estimates: Estimates::default(),
         };
-        outage.look(&host, now, say);
+        outage.look(&interface, &host, now, say);
+        quiet.look(&mut host, now, say);
         if files.is_hashing() {
             hashing_until = Some(now);
         }
@@ -337,6 +349,16 @@ pub fn send(
             neighbours.look(&clock, say);
             if let Some(announcing) = &mut announcing {
                 announcing.step(&clock);
+            }
+            if let Some(to) = another_address(&host, &interface) {
+                host.move_to(&to, options.ttl)?;
+                files.describe(host.session())?;
+                neighbours = Neighbours::open(&to, host.session());
+                let described = of(host.session())?;
+                announcing = announce(&to, &described, options, now, seed, say);
+                let (from, to) = (std::mem::replace(&mut interface, to).address, host.session().source);
+                say(&SendEvent::Notice(&Notice::Moved { from, to }));
+                say(&SendEvent::Ready(host.session(), files.objects(), &described));
             }
             turned_away(&mut host, options, say);
             if let Some(notice) = lateness.look(host.take_lateness()) {
@@ -358,11 +380,13 @@ pub fn send(
                     progress: report,
                     completed: completed.addresses,
                     withdrawn: files.withdrawn(),
+                    left_out: files.left_out(),
                     reception: reception(&mut host, now),
                 });
             }
             if let Some(changes) = follower.as_ref().and_then(Follower::take) {
                 files.change(&changes, say)?;
+                host.demands().iter_mut().for_each(|demands| demands.renew(now));
             }
             if let Err(error) = files.check(say) {
                 // Receivers cannot complete what is gone: announce the end of the session.
@@ -396,6 +420,16 @@ fn packages_folder(state: Option<&Path>) -> PathBuf {
         Some(folder) => folder.to_owned(),
         None => std::env::temp_dir(),
     }
+}
+
+/// The interface with the address that it has now, if the network takes no packets since this host no longer has the old one.
+fn another_address(host: &SourceHost, interface: &Interface) -> Option<Interface> {
+    host.outage()?;
+    let group = host.session().group;
+    if Interface::find(Some(&interface.address.to_string()), group).is_ok() {
+        return None;
+    }
+    Interface::find(Some(&interface.name), group).or_else(|_| Interface::find(None, group)).ok()
 }
 
 /// What is known of the receivers, if they are polled.
@@ -444,12 +478,20 @@ struct Outage {
 }
 
 impl Outage {
-    fn look(&mut self, host: &SourceHost, now: Time, say: &mut dyn FnMut(&SendEvent<'_>)) {
+    fn look(
+        &mut self,
+        interface: &Interface,
+        host: &SourceHost,
+        now: Time,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) {
         match (self.since, host.outage()) {
             (None, Some((since, error))) => {
                 self.since = Some(since);
-                let patience = StdDuration::from_nanos(OUTAGE_MAX.as_ns());
-                say(&SendEvent::Notice(&Notice::UplinkDown { reason: error.to_string(), patience }));
+                let patience = Some(StdDuration::from_nanos(OUTAGE_MAX.as_ns()));
+                let reason = Interface::trouble(&interface.name)
+                    .map_or_else(|| error.to_string(), |(what, remedy)| format!("{what}: {remedy}"));
+                say(&SendEvent::Notice(&Notice::UplinkDown { reason, patience }));
             }
             (Some(since), None) => {
                 self.since = None;

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration as StdDuration, Instant};
 
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_delivery::relay::session::SessionKey;
@@ -12,13 +13,18 @@ use layercast_transport::receive::stream::{StreamOutput, StreamOutputs};
 use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
 use layercast_transport::relay::FeedbackPath;
 
-use super::{group_key, input, std};
+use super::{addresses, group_key, input, std};
 use crate::amt_arguments::Amt;
 use crate::commands::Failure;
 use crate::finding::{self, Seek, Sought, session_key};
 use crate::modes::{Given, RECEIVE, ReceiveMode};
-use crate::relaying_arguments::{Feedback, Relays, addresses};
+use crate::output::complain;
+use crate::relaying_arguments::{Feedback, Relays};
 use crate::transfer_arguments::Receive;
+
+/// How long a service waits for a name server, and how often it looks for an interruption.
+const LOOKUP_PAUSE: StdDuration = StdDuration::from_secs(10);
+const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 
 /// A mode with what it needs. Files of other FLUTE senders are received as others are.
 // Made once.
@@ -70,7 +76,7 @@ impl ReceiveConfig {
         }
         Ok(match outputs {
             Some(outputs) => ReceiveConfig::Stream(stream(receive, sought, outputs)?),
-            None => ReceiveConfig::Files(files(receive, sought)?),
+            None => ReceiveConfig::Files(files(receive, sought, stop)?),
         })
     }
 }
@@ -89,17 +95,22 @@ fn seek(receive: &Receive) -> Result<Seek<'_>, Failure> {
     })
 }
 
-fn files(receive: &Receive, sought: Sought) -> Result<FilesReceive, Failure> {
+fn files(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesReceive, Failure> {
+    let keep_going = receive.mirror || receive.keep_going;
+    let relays = match keep_going {
+        true => relays_in_time(&receive.relays, &sought.relays, stop)?,
+        false => relays(&receive.relays, &sought.relays)?,
+    };
     let options = found(receive, sought.known);
     let options = ReceiveOptions {
         settings: ReceptionSettings { replace: receive.replace || receive.mirror, mirror: receive.mirror },
-        keep_going: receive.mirror || receive.keep_going,
+        keep_going,
         protocol_options: receive.options.clone(),
         group_key: group_key(receive.group_key.as_deref())?,
         salt: sought.salt,
         keys: sought.keys,
         silent: receive.silent,
-        relays: relays(&receive.relays, &sought.relays),
+        relays,
         ..options
     };
     Ok(FilesReceive { trace: receive.trace.clone(), ..of_files(receive, options) })
@@ -126,7 +137,7 @@ fn stream(receive: &Receive, sought: Sought, outputs: StreamOutputs) -> Result<S
         protocol_options: receive.options.clone(),
         group_key: group_key(receive.group_key.as_deref())?,
         salt: sought.salt,
-        relays: relays(&receive.relays, &sought.relays),
+        relays: relays(&receive.relays, &sought.relays)?,
         ..found(receive, sought.known)
     };
     Ok(StreamReceive { options, outputs, json: receive.watching.json, quiet: receive.quiet })
@@ -157,7 +168,7 @@ fn reliable(receive: &Receive) -> Result<ReliableReceive, Failure> {
     let Some(into) = receive.into.clone() else { return Err(input("--reliable needs --into")) };
     let options = ActiveReceiveOptions {
         session,
-        parents: addresses(&receive.relays.relays),
+        parents: addresses(&receive.relays.relays)?,
         into,
         replace: receive.replace,
         patience: std(receive.patience),
@@ -186,25 +197,48 @@ fn found(receive: &Receive, known: Known) -> ReceiveOptions {
     }
 }
 
+/// The relays of a service, which waits for a name server that does not answer yet.
+fn relays_in_time(relays: &Relays, described: &[SocketAddr], stop: &AtomicBool) -> Result<RelayUse, Failure> {
+    loop {
+        let error = match self::relays(relays, described) {
+            Err(Failure::Other(error)) => error,
+            known => return known,
+        };
+        complain(&format!("warning: {error}: trying again in {} s", LOOKUP_PAUSE.as_secs()));
+        let begin = Instant::now();
+        while begin.elapsed() < LOOKUP_PAUSE {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(RelayUse::default());
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
 /// The relays of a receiver: those that it is given, then those that the session's description names.
-fn relays(relays: &Relays, described: &[SocketAddr]) -> RelayUse {
-    let mut all = addresses(&relays.relays);
+///
+/// # Errors
+/// If those that it is given are not found.
+fn relays(relays: &Relays, described: &[SocketAddr]) -> Result<RelayUse, Failure> {
+    let mut all = addresses(&relays.relays)?;
     for relay in described.iter().filter(|_| !relays.no_relays) {
         if !all.contains(relay) {
             all.push(*relay);
         }
     }
-    RelayUse {
+    let amt = match &relays.amt {
+        Some(Amt::At(relay)) => addresses(std::slice::from_ref(relay))?.first().copied().map(AmtRelay::At),
+        Some(Amt::Discover) => Some(AmtRelay::Discover),
+        None => None,
+    };
+    Ok(RelayUse {
         relays: all,
-        amt: relays.amt.map(|relay| match relay {
-            Amt::At(relay) => AmtRelay::At(relay),
-            Amt::Discover => AmtRelay::Discover,
-        }),
+        amt,
         feedback: match relays.feedback {
             Feedback::Relay => FeedbackPath::Relay,
             Feedback::Direct => FeedbackPath::Direct,
             Feedback::None => FeedbackPath::None,
         },
         only: relays.relay_only,
-    }
+    })
 }

@@ -8,12 +8,11 @@ use layercast_delivery::relay::session::{Allowed, SessionKey};
 use layercast_transport::active::ActiveRelayOptions;
 use layercast_transport::relay::{RelayOptions, ServeOptions};
 
-use super::{at_most, input, links, with_routers};
+use super::{addresses, at_most, input, links, with_routers};
 use crate::commands::Failure;
 use crate::finding::session_key;
 use crate::modes::{Given, RELAY, RelayMode};
 use crate::relay_arguments::Relay;
-use crate::relaying_arguments::addresses;
 
 /// A mode with what it needs.
 // Made once.
@@ -67,11 +66,11 @@ fn forwarding(relay: &Relay, interface: Option<String>) -> Result<Forwarding, Fa
         serve: ServeOptions {
             listen: relay.listen,
             allowed,
-            alternatives: Alternatives::new(addresses(&relay.alternatives)),
+            alternatives: Alternatives::new(addresses(&relay.alternatives)?),
             limits: Limits { children, per_address, ..Limits::default() },
             highest: relay.max_rate,
         },
-        parents: addresses(&relay.parents),
+        parents: addresses(&relay.parents)?,
         interface,
         local: relay.local.clone(),
     };
@@ -87,9 +86,9 @@ fn routing(relay: &Relay, given: &Given) -> Result<Routing, Failure> {
         session: SessionKey { source: None, ..session_key(session)? },
         protocol: with_routers(relay.protocol.as_deref().unwrap_or_default())?,
         listen: relay.listen,
-        parents: addresses(&relay.parents),
+        parents: addresses(&relay.parents)?,
         children: links(relay.max_children, given)?,
-        alternatives: Alternatives::new(addresses(&relay.alternatives)),
+        alternatives: Alternatives::new(addresses(&relay.alternatives)?),
     };
     Ok(Routing { options, metrics: relay.metrics, quiet: relay.quiet })
 }

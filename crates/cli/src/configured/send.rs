@@ -21,12 +21,12 @@ use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
 use layercast_transport::send::{Ends, PART_SYMBOLS, SendOptions, ServeUse, TAGGED};
 use layercast_transport::set_options;
 
-use super::{ACTIVE, at_most, group_key, input, links, std, with_routers};
+use super::{ACTIVE, addresses, at_most, group_key, input, links, std, with_routers};
 use crate::commands::Failure;
 use crate::key::read_as;
 use crate::layering;
 use crate::modes::{Given, SEND, SendMode};
-use crate::relaying_arguments::{Serving, addresses};
+use crate::relaying_arguments::Serving;
 use crate::stream_arguments::UnitSize;
 use crate::transfer_arguments::{PacketSize, Send, is_announced};
 use crate::transport_failure::failure;
@@ -176,7 +176,7 @@ fn layered(
         tagged: TAGGED,
         state: None,
         serve: serving(&send.serving, send.group),
-        relays: addresses(&send.serving.relays),
+        relays: addresses(&send.serving.relays)?,
         seed: None,
         name: send.name.clone().unwrap_or_else(|| default_name(&send.paths)),
         is_announced: is_announced(send.group, (send.announce, send.no_announce)),
@@ -201,7 +201,9 @@ fn packet_size(send: &Send) -> Result<Size, Failure> {
     let mtu = interface.mtu(send.group).map(|mtu| mtu.min(*PACKET_BYTES.end()));
     mtu.map(Size::from_bytes).ok_or_else(|| {
         let name = &interface.name;
-        input(&format!("the system does not say the MTU of {name}: name a size with --packet"))
+        Failure::Other(anyhow::anyhow!(
+            "the system does not say the MTU of {name}: name a size with --packet"
+        ))
     })
 }
 

@@ -26,6 +26,9 @@ pub(super) struct Summary {
     pub(super) began_unix_s: Option<f64>,
     /// How many layers the session has, if the trace has it.
     pub(super) layers: usize,
+    /// The rate of all layers, if the trace has the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top_bps: Option<f64>,
     /// The levels that it held, from the lowest.
     pub(super) levels: Vec<AtLevel>,
     /// The mean level while it held one.
@@ -197,6 +200,7 @@ impl Summing {
             flow: flow.to_owned(),
             replication,
             layers: self.track.layers_bps.len(),
+            top_bps: self.track.layers_bps.last().copied(),
             protocol: self.track.protocol,
             begin_s: self.begin_s,
             end_s,

@@ -11,7 +11,8 @@ use super::track::{Before, Decision, Entry};
 const WIDTH: usize = 80;
 /// The columns of the times of a chain.
 const INDENT: usize = 12;
-/// The share of time from which a level is said to be the usual one.
+/// The share of time from which the top level is worth a word, and from which it is the usual one.
+const NOTABLE: f64 = 0.1;
 const MOSTLY: f64 = 0.9;
 
 /// A text in lines that begin with so many spaces.
@@ -46,6 +47,14 @@ pub(super) fn rate(bps: f64) -> String {
         unit *= 10.0;
     }
     Rate::from_bps((bps / unit).round() * unit).to_string()
+}
+
+/// A fair rate. Without losses it is computed far above what a session can show.
+fn fair_rate(bps: f64, top_bps: Option<f64>) -> String {
+    match top_bps {
+        Some(top) if bps > top => format!("at least {}", rate(top)),
+        _ => rate(bps),
+    }
 }
 
 fn bytes(bytes: f64) -> String {
@@ -130,26 +139,31 @@ fn reasons(of: &Summary) -> Vec<String> {
     let held_s: f64 = of.levels.iter().map(|at| at.held_s).sum();
     let top = of.levels.iter().find(|at| of.layers > 0 && at.level as usize + 1 == of.layers);
     let at_top = top.map_or(0.0, |at| at.held_s / held_s.max(1e-9));
-    if at_top >= MOSTLY {
+    if at_top >= NOTABLE {
         sentences.push(format!(
-            "It had all {} layers for {:.0} % of the time: the session was the limit, and not the path. A faster top layer would be used.",
+            "It had all {} layers for {:.0} % of the time: then the session was the limit, and not the path.{}",
             of.layers,
-            at_top * 100.0
+            at_top * 100.0,
+            if at_top >= MOSTLY { " A faster top layer would be used." } else { "" },
         ));
     }
+    // What held it back where it had fewer.
+    let limit = if at_top >= NOTABLE { "At the lower levels the path was" } else { "The path was" };
     let own =
         |changes: &&Changes| !changes.up && !matches!(changes.cause.as_str(), "stopped" | "session ended");
     let downs: u64 = of.changes.iter().filter(own).map(|changes| changes.count).sum();
     match of.changes.iter().filter(own).max_by_key(|changes| changes.count) {
-        None if at_top < MOSTLY => sentences.push(
-            "It never had to leave a layer: it was still on its way up, one join at a time.".to_owned(),
-        ),
+        None if at_top < MOSTLY => {
+            let when = if at_top < NOTABLE { "it was still" } else { "before, it was" };
+            sentences
+                .push(format!("It never had to leave a layer: {when} on its way up, one join at a time."));
+        }
         None => {}
         Some(Changes { cause, .. }) if downs == 1 => {
-            sentences.push(format!("It left a layer once: {}", held_back(cause)));
+            sentences.push(format!("It left a layer once: {}", held_back(cause, limit)));
         }
         Some(Changes { cause, count, .. }) => {
-            sentences.push(format!("{count} of its {downs} steps down: {}", held_back(cause)));
+            sentences.push(format!("{count} of its {downs} steps down: {}", held_back(cause, limit)));
         }
     }
     if of.refused_joins > 0 {
@@ -171,7 +185,7 @@ fn reasons(of: &Summary) -> Vec<String> {
     if let Some(fair) = of.belief.fair_bps {
         sentences.push(format!(
             "It computed a fair rate of {} on average{}.",
-            rate(fair),
+            fair_rate(fair, of.top_bps),
             from_path(of.belief.loss, of.belief.rtt_ms)
         ));
     }
@@ -192,13 +206,16 @@ fn from_path(loss: Option<f64>, rtt_ms: Option<f64>) -> String {
 }
 
 /// What a cause of leaving layers says of the path.
-fn held_back(cause: &str) -> &'static str {
-    match cause {
+fn held_back(cause: &str, limit: &str) -> String {
+    let of_path = |what: &str| format!("{what}. {limit} the limit.");
+    let why = match cause {
         "rate below level" => {
-            "its fair rate, which the congestion control computes from losses and the round-trip time, fell below the rate of the level. The path's losses and delay were the limit."
+            return of_path(
+                "its fair rate, which the congestion control computes from the path's losses and round-trip time, fell below the rate of the level",
+            );
         }
-        "loss" => "packets were lost. The path was the limit.",
-        "congestion mark" => "a congested router marked packets. The path was the limit.",
+        "loss" => return of_path("packets were lost"),
+        "congestion mark" => return of_path("a congested router marked packets"),
         "silence" => "packets stopped arriving: the source or the path failed for a while.",
         "silent layer" => {
             "a layer that it had joined carried no packets: the network did not deliver that group (multicast routing, IGMP or MLD, a switch)."
@@ -207,13 +224,14 @@ fn held_back(cause: &str) -> &'static str {
         "experiment" => "a join experiment failed: the path did not carry the next layer.",
         "wave ended" => "a wave ended, as the protocol intends.",
         _ => "see the causes below.",
-    }
+    };
+    why.to_owned()
 }
 
 /// An entry of the chain.
-pub(super) fn entry(entry: &Entry) -> String {
+pub(super) fn entry(entry: &Entry, top_bps: Option<f64>) -> String {
     let (time_s, text) = match entry {
-        Entry::Decision(decision) => (decision.time_s, sentence(decision)),
+        Entry::Decision(decision) => (decision.time_s, sentence(decision, top_bps)),
         Entry::Remark { time_s, text } => (*time_s, text.clone()),
     };
     let text = wrapped(&text, INDENT);
@@ -221,11 +239,11 @@ pub(super) fn entry(entry: &Entry) -> String {
     format!("{time:<INDENT$}{}", text.trim_start())
 }
 
-fn sentence(decision: &Decision) -> String {
+fn sentence(decision: &Decision, top_bps: Option<f64>) -> String {
     let Decision { from, to, belief, .. } = decision;
     let direction = if to > from { "up" } else { "down" };
     let rate_of = decision.to_bps.map_or(String::new(), |bps| format!(" ({})", rate(bps)));
-    let fair = belief.fair_bps.map_or(String::new(), |fair| format!(", {},", rate(fair)));
+    let fair = belief.fair_bps.map_or(String::new(), |fair| format!(", {},", fair_rate(fair, top_bps)));
     let why = match decision.cause.as_str() {
         "start" => "the session began".to_owned(),
         "slow start" => "slow start joined the next layer".to_owned(),

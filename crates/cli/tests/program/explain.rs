@@ -53,6 +53,50 @@ fn a_trace_of_the_transport_is_explained() {
     insta::assert_snapshot!(explained(&[TRANSPORT]));
 }
 
+/// The longer part of the time decides what the limit was, and a fair rate above all layers is no number.
+#[test]
+fn a_receiver_at_the_top_is_limited_by_the_session() {
+    let directory = scratch("explain-top");
+    let line = |time_s: f64, event: &str| {
+        format!("{{\"replication\":1,\"time_s\":{time_s},\"flow\":\"a@b\",{event}}}\n")
+    };
+    let level = |from: i32, to: i32, cause: &str| {
+        format!(
+            "\"event\":\"level_changed\",\"from\":{from},\"to\":{to},\"cause\":\"{cause}\",\"fair_bps\":8.5e9"
+        )
+    };
+    let with_top_for = |top_s: f64| {
+        let trace = directory.join("trace.jsonl").display().to_string();
+        let text = [
+            line(0.0, "\"event\":\"session\",\"protocol\":\"tide\",\"layers_bps\":[1e7,2e7]"),
+            line(0.0, &level(-1, 0, "start")),
+            line(0.0, &level(0, 1, "rate above next layer")),
+            line(
+                1.0,
+                "\"event\":\"estimates\",\"level\":1,\"packets\":9,\"bytes\":9000,\"marked\":0,\"fair_bps\":8.5e9",
+            ),
+            line(top_s, &level(1, 0, "rate below level")),
+            line(100.0, &level(0, -1, "stopped")),
+        ];
+        fs::write(&trace, text.concat()).expect("a trace");
+        explained(&[&trace]).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mostly = with_top_for(87.0);
+    assert!(
+        mostly.contains("It had all 2 layers for 87 % of the time: then the session was the limit"),
+        "{mostly}"
+    );
+    assert!(
+        mostly.contains("At the lower levels the path was the limit.") && !mostly.contains("The path"),
+        "{mostly}"
+    );
+    assert!(mostly.contains("a fair rate of at least 20 Mbit/s on average"), "{mostly}");
+    assert!(mostly.contains("its fair rate, at least 20 Mbit/s, carried the next level"), "{mostly}");
+    assert!(!mostly.contains("Gbit"), "{mostly}");
+    let hardly = with_top_for(5.0);
+    assert!(hardly.contains("The path was the limit.") && !hardly.contains("session was"), "{hardly}");
+}
+
 #[test]
 fn json_has_the_summary_and_then_the_chain() {
     let printed = explained(&[TRANSPORT, "--json"]);

@@ -118,6 +118,38 @@ fn a_session_is_received_by_its_line() {
     }
 }
 
+/// Nothing in a name of the network is obeyed by a terminal, forges a line, or shows its end first.
+#[test]
+fn a_forged_name_is_shown_escaped() {
+    if !works_here() {
+        return;
+    }
+    let group = group(93);
+    let forged = "x%0Aimage.iso:%20complete%1B[2J%C2%9B31m%E2%80%AEgpj.exe";
+    let shown = "x\\u000aimage.iso: complete\\u001b[2J\\u009b31m\\u202egpj.exe";
+    let files = vec![(forged, content(10)), ("a%E2%80%AEgpj.exe", content(20))];
+    let _session = Session::start(&group, 7, files, (no_code(), Cenc::Null), (true, None));
+    let line = format!("flute://{group}?tsi=7&source=127.0.0.1");
+    for json in [false, true] {
+        let into = scratch("flute-forged");
+        let mut command = transfer(&["receive", &line, "--into", &into.display().to_string()]);
+        let output = command.args(json.then_some("--json")).output().expect("it runs");
+        let (out, error) = printed(&output);
+        assert_eq!(output.status.code(), Some(1), "{out}{error}");
+        for text in [&out, &error] {
+            let raw = text.chars().find(|char| (char.is_control() && *char != '\n') || *char == '\u{202e}');
+            assert_eq!(raw, None, "{text:?}");
+            assert!(!text.contains("\nimage.iso"), "{text}");
+        }
+        assert!(error.contains(&format!("\nwarning: {shown}: its path is not safe")), "{error}");
+        assert!(error.contains("\nerror: 1 of 2 objects could not be received:\n  x\\nimage.iso"), "{error}");
+        if json {
+            let names = out.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+            assert!(names.into_iter().any(|event| event["path"] == "a\u{202e}gpj.exe"), "{out}");
+        }
+    }
+}
+
 /// A table need not say that it is complete: then the end of the session is the end.
 #[test]
 fn a_session_is_received_by_sdp_until_its_sender_ends_it() {

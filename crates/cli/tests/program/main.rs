@@ -19,6 +19,8 @@ mod first_steps;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod flute;
 #[cfg(all(feature = "transport", target_os = "linux"))]
+mod hosts;
+#[cfg(all(feature = "transport", target_os = "linux"))]
 mod key;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 mod objects;

@@ -122,3 +122,52 @@ fn without_packages_each_file_is_an_object_and_without_space_for_them_an_error_s
     assert_eq!(output.status.code(), Some(1));
     insta::assert_snapshot!(text(&output.stderr));
 }
+
+/// What receivers cannot take or nobody can read is left out alone, with its name and the cause, whether the others are packed or not.
+#[test]
+fn odd_names_are_left_out_alone_and_the_exit_status_says_so() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    if !works_here() {
+        return;
+    }
+    let root = scratch("odd-names");
+    let (site, into) = (site(&root), root.join("into"));
+    let odd: [&[u8]; 5] =
+        [b"0/back\\slash", b"0/new\nline", b"0/control\x1b[31m", b"0/not \xff UTF-8", b"1/Case"];
+    for name in odd.iter().chain([&&b"1/case"[..]]) {
+        let path = root.join("site").join(std::ffi::OsStr::from_bytes(name));
+        fs::write(path, "odd").expect("a file");
+    }
+    for (packed, more) in [(true, &[][..]), (false, &["--no-packages"][..])] {
+        let _ = fs::remove_dir_all(&into);
+        fs::create_dir(&into).expect("a directory");
+        let group = group(if packed { 236 } else { 240 });
+        let sending =
+            ["send", &site, "--group", &group, "--to", "20 Mbit/s", "--until-complete", "1", "--for", "40 s"];
+        let mut sender = transfer(&[&sending[..], more].concat());
+        sender.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let child = sender.spawn().expect("it starts");
+        let into_name = into.display().to_string();
+        let received =
+            transfer(&["receive", "--group", &group, "--into", &into_name]).output().expect("it runs");
+        assert_eq!(received.status.code(), Some(0), "{}", text(&received.stderr));
+        let sent = child.wait_with_output().expect("it ends");
+        let error = text(&sent.stderr);
+        assert_eq!(sent.status.code(), Some(1), "{error}");
+        assert!(error.contains("5 files were left out"), "{error}");
+        let warnings = [
+            r#"0/back\\slash" is left out: "#,
+            r#"0/new\nline" is left out: "#,
+            r#"0/control\u{1b}[31m" is left out: "#,
+            r#"0/not \xFF UTF-8" is left out: its name is not UTF-8"#,
+            r#"1/case" is left out: "#,
+        ];
+        for warning in warnings {
+            assert!(error.contains(warning), "{warning}: {error}");
+        }
+        assert!(!error.contains('\x1b'), "{error}");
+        assert_same(&into);
+        assert_eq!(fs::read(into.join("1/Case")).expect("the first of the two"), b"odd");
+    }
+}

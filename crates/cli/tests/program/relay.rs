@@ -98,9 +98,30 @@ fn what_a_relay_cannot_serve_is_said() {
     let portless = run(&["relay", "--allow", "239.1.0.0/16", "--local", "lo"]);
     assert_eq!(portless.status.code(), Some(2));
     assert!(text(&portless.stderr).contains("name the sessions"), "{}", text(&portless.stderr));
-    let nobody = run(&["relay", "status", &free_port().to_string()]);
-    assert_eq!(nobody.status.code(), Some(1));
-    assert!(text(&nobody.stderr).contains("there is no relay"), "{}", text(&nobody.stderr));
+}
+
+#[test]
+fn a_relay_that_does_not_answer_is_a_row_among_the_others() {
+    let (top, listen, metrics) = (free_port(), free_port(), free_port());
+    let _relay = relay(&group(79), listen, top, Some(metrics));
+    let until = Instant::now() + Duration::from_secs(20);
+    while run(&["relay", "status", &metrics.to_string()]).status.code() != Some(0) {
+        assert!(Instant::now() < until, "the relay does not answer");
+    }
+    let (nobody, metrics) = (free_port().to_string(), metrics.to_string());
+    let asked = ["relay", "status", &nobody, &metrics, "hq.invalid:9100"];
+    let status = run(&asked);
+    let said = text(&status.stdout);
+    assert_eq!(status.status.code(), Some(1), "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with(&format!("relay {listen}: ")), "{said}");
+    assert!(lines[1].starts_with(&format!("relay at {nobody}: unreachable: there is no relay")), "{said}");
+    assert!(lines[1].contains("Connection refused"), "{said}");
+    assert!(lines[2].starts_with("relay at hq.invalid:9100: unreachable: the host is not found"), "{said}");
+    let json = run(&[&asked[..], &["--json"]].concat());
+    let json: Vec<serde_json::Value> =
+        text(&json.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(json.len() == 3 && json[1]["at"] == nobody && json[1]["unreachable"].is_string(), "{json:?}");
 }
 
 #[test]

@@ -51,11 +51,12 @@ fn an_encrypted_session_is_received_by_url_name_and_sdp_with_its_key_and_else_re
     assert_eq!(status, Some(1));
     let expected = "the session's packets are encrypted: give the sender's group key with --group-key FILE";
     assert!(error.contains(expected), "{error}");
-    let (status, _, error) = receive(&directory, &["--group", &group, "--group-key", &key]);
+    let (status, _, error) =
+        receive(&directory, &["--group", &group, "--group-key", &key, "--start-within", "5 s"]);
     assert_eq!(status, Some(1));
     let expected = "its group alone does not tell how: use its URL, its SDP file or the name";
     assert!(error.contains(expected), "{error}");
-    let (status, _, error) = receive(&directory, &[url, "--group-key", &other]);
+    let (status, _, error) = receive(&directory, &[url, "--group-key", &other, "--start-within", "5 s"]);
     assert_eq!(status, Some(1));
     assert!(error.contains("no packet of the session is authentic by the group key "), "{error}");
     signal(&child, "INT");
@@ -83,7 +84,8 @@ fn a_session_of_a_group_is_received_with_the_key_that_signed_its_files_alone() {
     assert_eq!(status, Some(0), "{out}{error}");
     let counters = "\"packets_forged\":0,\"packets_replayed\":0,\"tables_forged\":0,\"blocks_forged\":0";
     assert!(out.contains(counters), "{out}");
-    let (status, _, error) = receive(&directory, &["--group", &group, "--key", &other]);
+    let (status, _, error) =
+        receive(&directory, &["--group", &group, "--key", &other, "--start-within", "5 s"]);
     assert_eq!(status, Some(1));
     let expected =
         "the session is refused: the file delivery table: it is signed with a key that is not trusted here";
@@ -92,7 +94,8 @@ fn a_session_of_a_group_is_received_with_the_key_that_signed_its_files_alone() {
     ended(child, stdout);
 
     let (child, _, stdout) = start(&sending);
-    let (status, _, error) = receive(&directory, &["--group", &group, "--key", &public]);
+    let (status, _, error) =
+        receive(&directory, &["--group", &group, "--key", &public, "--start-within", "5 s"]);
     assert_eq!(status, Some(1));
     let expected =
         "the session is refused: the file delivery table is not signed; ask the sender for --key. Only what ";

@@ -145,6 +145,7 @@ fn an_address_in_use_is_an_error_before_anything_is_sent() {
     let address = taken.local_addr().expect("its address").to_string();
     let arguments = ["receive", "--group", "239.255.81.9", "--into", ".", "--metrics", &address];
     let output = transfer(&arguments).output().expect("it runs");
-    assert_eq!(output.status.code(), Some(2));
+    // It may be free again when the command is started again.
+    assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains(&format!("--metrics {address}: ")), "{}", text(&output.stderr));
 }

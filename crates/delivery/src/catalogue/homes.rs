@@ -75,28 +75,50 @@ impl Homes {
         members.filter(|(_, path)| !self.paths.contains_key(*path))
     }
 
-    /// No folder of a path may be a file, and no two paths or folders may differ in case alone.
-    pub(super) fn check(&self, is_file: &dyn Fn(u32) -> bool) -> Result<(), CatalogueError> {
-        let mut known: BTreeMap<String, &str> = BTreeMap::new();
-        for path in self.paths.keys() {
-            for folder in folders_above(path) {
-                if self.paths.get(folder).is_some_and(|&toi| is_file(toi)) {
-                    return Err(CatalogueError::Folder { path: folder.to_owned(), other: path.clone() });
-                }
-                is_alone(&mut known, folder)?;
-            }
-            is_alone(&mut known, path)?;
-        }
-        Ok(())
+    /// All paths, and the objects that they are of.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.paths.iter().map(|(path, &toi)| (path.as_str(), toi))
     }
 }
 
-/// Notes a path; an error if another differs from it in case alone.
-fn is_alone<'a>(known: &mut BTreeMap<String, &'a str>, path: &'a str) -> Result<(), CatalogueError> {
-    match known.insert(path.to_lowercase(), path) {
-        Some(other) if other != path => {
-            Err(CatalogueError::Case { path: path.to_owned(), other: other.to_owned() })
+/// The paths of a session as any file system can hold them: no folder of one is a file, and no two paths or folders differ in case
+/// alone.
+#[derive(Debug, Default)]
+pub(super) struct Tree<'p>(BTreeMap<String, Place<'p>>);
+
+#[derive(Debug)]
+struct Place<'p> {
+    path: &'p str,
+    /// The path of the file or empty folder that needs it.
+    of: &'p str,
+    is_file: bool,
+}
+
+impl<'p> Tree<'p> {
+    /// Adds the path of a file or of an empty folder.
+    pub(super) fn add(&mut self, path: &'p str, is_file: bool) -> Result<(), CatalogueError> {
+        for folder in folders_above(path) {
+            self.put(Place { path: folder, of: path, is_file: false })?;
         }
-        _ => Ok(()),
+        self.put(Place { path, of: path, is_file })
+    }
+
+    fn put(&mut self, new: Place<'p>) -> Result<(), CatalogueError> {
+        let path = || new.path.to_owned();
+        match self.0.get(&new.path.to_lowercase()) {
+            None => _ = self.0.insert(new.path.to_lowercase(), new),
+            Some(old) if old.path != new.path => {
+                return Err(CatalogueError::Case { path: path(), other: old.path.to_owned() });
+            }
+            Some(old) if old.is_file && new.is_file => return Err(CatalogueError::Twice { path: path() }),
+            Some(old) if old.is_file => {
+                return Err(CatalogueError::Folder { path: path(), other: new.of.to_owned() });
+            }
+            Some(old) if new.is_file => {
+                return Err(CatalogueError::Folder { path: path(), other: old.of.to_owned() });
+            }
+            Some(_) => {}
+        }
+        Ok(())
     }
 }

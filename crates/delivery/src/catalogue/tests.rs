@@ -148,3 +148,33 @@ fn what_receivers_could_not_keep_apart_is_rejected_and_changes_nothing() {
     assert_eq!(catalogue.objects().count(), 2);
     assert_eq!(catalogue.instances().len(), 1);
 }
+
+#[test]
+fn what_cannot_be_sent_is_named_and_the_rest_can_be() {
+    let mut catalogue = catalogue();
+    catalogue.change(&[item("sent/One"), item("gone")], &[], false).expect("two files");
+    let paths = [
+        "m/good",
+        "m/a\\b",
+        "m/new\nline",
+        "m/Good",
+        "M/x",
+        "m/good/under",
+        "m/good",
+        "sent/one",
+        "sent/One",
+        "GONE",
+        "m/é",
+    ];
+    let items: Vec<Item> = paths.into_iter().map(item).collect();
+    let removed = ["gone".to_owned()];
+    let refused = catalogue.refusals(&items.iter().collect::<Vec<_>>(), &removed);
+    let left: Vec<usize> = refused.iter().map(|(at, _)| *at).collect();
+    assert_eq!(left, [1, 2, 3, 4, 5, 6, 7], "{refused:?}");
+    assert!(refused[1].1.to_string().contains(r"m/new\nline"), "{}", refused[1].1);
+    let rest: Vec<Item> =
+        items.into_iter().enumerate().filter(|(at, _)| !left.contains(at)).map(|(_, item)| item).collect();
+    let change = catalogue.change(&rest, &removed, true).expect("the rest");
+    assert_eq!(change.added.len(), 4);
+    assert!(catalogue.refusals(&rest.iter().collect::<Vec<_>>(), &[]).is_empty(), "a new version of each");
+}

@@ -228,6 +228,15 @@ impl<F: DiskFile> Assembly<F> {
         true
     }
 
+    /// Notes that repair symbols of a block, which an earlier assembly had, are no longer in the file; false if there is no such block.
+    pub fn restore_overwritten(&mut self, number: u8) -> bool {
+        let Some(block) = self.blocks.get_mut(usize::from(number)) else { return false };
+        block.drop_repair();
+        block.is_ready = false;
+        self.ready.retain(|&ready| ready != number);
+        true
+    }
+
     /// A block is complete; false if there is no such block.
     fn finish(&mut self, number: u8) -> bool {
         let Some(block) = self.blocks.get_mut(usize::from(number)) else { return false };

@@ -49,6 +49,13 @@ pub(super) enum Content {
     Undecodable,
 }
 
+impl Decoded {
+    /// The block whose repair symbols in the file are about to be overwritten by what was decoded, if so.
+    pub(crate) fn overwrites(&self) -> Option<u8> {
+        matches!(self.content, Content::Decoded(_)).then_some(self.block)
+    }
+}
+
 impl DecodeJob {
     /// Decodes and verifies the block. It takes some microseconds for each symbol, and twice its length of memory.
     pub fn run(self) -> Decoded {

@@ -86,6 +86,14 @@ impl<F: DiskFile> Reassembly<F> {
         }
     }
 
+    /// Notes that repair symbols of a block are no longer in the file; false if there is no such block.
+    pub fn restore_overwritten(&mut self, block: u8) -> bool {
+        match self {
+            Reassembly::Coded(assembly) => assembly.restore_overwritten(block),
+            Reassembly::Plain(_) => false,
+        }
+    }
+
     /// Decodes and verifies the next block that has enough symbols. Its number, and what came of it; none if there is no
     /// such block.
     ///

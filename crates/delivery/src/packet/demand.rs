@@ -15,7 +15,7 @@
 //! ```text
 //!     0        1        2        3
 //!     +--------+--------+--------+--------+
-//!   0 |  0x1a  |   0    | level           |   version 1, type 10; layers of the level; 65535 is all
+//!   0 |  0x1a  | lost   | level           |   version 1, type 10; share of the base lost, in 255ths; layers of the level; 65535 is all
 //!   4 | session (TSI)                     |
 //!     +-----------------------------------+
 //! ```
@@ -37,6 +37,9 @@ pub struct Demand {
     pub tsi: u32,
     /// The level; [`ALL`] of a receiver that starts, which does not know yet how far it will get.
     pub level: Level,
+    /// The share of the base's packets that were lost over the last seconds, in 255ths, of a receiver that holds no more; 0 if
+    /// there is nothing to complain of.
+    pub lost: u8,
 }
 
 impl Demand {
@@ -49,7 +52,7 @@ impl Demand {
     pub fn to_bytes(self) -> [u8; DEMAND_BYTES] {
         let [high, low] = self.level.layer_count().to_be_bytes();
         let [t3, t2, t1, t0] = self.tsi.to_be_bytes();
-        [DEMAND, 0, high, low, t3, t2, t1, t0]
+        [DEMAND, self.lost, high, low, t3, t2, t1, t0]
     }
 
     /// The message from bytes; surplus bytes are ignored. Never panics.
@@ -57,12 +60,12 @@ impl Demand {
     /// # Errors
     /// Why they are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Result<Demand, PacketError> {
-        let [first, _, high, low] = word(bytes, 0, DEMAND_BYTES)?.to_be_bytes();
+        let [first, lost, high, low] = word(bytes, 0, DEMAND_BYTES)?.to_be_bytes();
         if first != DEMAND {
             return Err(PacketError::Feedback(first));
         }
         let level = Level::from_count(u16::from_be_bytes([high, low]));
-        Ok(Demand { tsi: word(bytes, 4, DEMAND_BYTES)?, level })
+        Ok(Demand { tsi: word(bytes, 4, DEMAND_BYTES)?, level, lost })
     }
 }
 

@@ -1,7 +1,9 @@
 //! What the instances of the table say of objects: which are new, replaced or removed.
 
+use std::sync::Arc;
+
 use super::object::Object;
-use super::{DiskError, OBJECTS_MAX, ObjectError, PATHS_MAX, Reception, ReceptionEvent, extraction};
+use super::{DiskError, OBJECTS_MAX, ObjectError, Reception, ReceptionEvent, extraction};
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
 use crate::listing::ahead;
@@ -16,7 +18,7 @@ impl<D: Disk> Reception<D> {
             self.remove_member(toi, path, number)?;
         }
         for toi in instance.removed {
-            if self.removed.len() < OBJECTS_MAX {
+            if self.removed.len() < OBJECTS_MAX && self.has_room("") {
                 self.removed.insert(toi, number);
             }
             self.remove(toi, number)?;
@@ -27,8 +29,12 @@ impl<D: Disk> Reception<D> {
         Ok(())
     }
 
-    fn entry(&mut self, number: u32, entry: Entry) -> Result<(), DiskError> {
+    fn entry(&mut self, number: u32, mut entry: Entry) -> Result<(), DiskError> {
         let identity = identity(&entry);
+        if self.keys.is_empty() {
+            // They are hashes that nobody vouches for, and are not used.
+            entry.leaves = Arc::default();
+        }
         if entry.part.is_some() && self.is_at(&entry.path, &identity) {
             self.join(number, entry, &identity);
             return Ok(());
@@ -44,7 +50,11 @@ impl<D: Disk> Reception<D> {
             }
             self.supersede(&entry.path);
         }
-        if self.tois.len() >= OBJECTS_MAX || self.path_bytes + entry.path.len() > PATHS_MAX {
+        if !self.has_room(&entry.path) {
+            if self.without_room == 0 {
+                self.say(ReceptionEvent::Failed { path: entry.path, reason: ObjectError::NoRoom });
+            }
+            self.without_room += 1;
             return Ok(());
         }
         if let Some(&removed_by) = self.removed.get(&entry.toi) {
@@ -114,7 +124,11 @@ impl<D: Disk> Reception<D> {
         let (Some(part), toi, path) = (entry.part, entry.toi, entry.path.clone()) else {
             return cannot_be("the entry is that of a part");
         };
-        if self.removed.contains_key(&toi) || self.parts.len() >= OBJECTS_MAX {
+        if self.removed.contains_key(&toi) {
+            return;
+        }
+        if !self.parts.contains_key(&toi) && !self.has_room(&path) {
+            self.without_room += 1;
             return;
         }
         let Some(object) = self.objects.get_mut(identity) else {

@@ -120,6 +120,8 @@ pub enum ObjectError {
     Package(PackageError),
     /// The hashes of its parts do not give its own.
     Parts,
+    /// The table names more than is kept in memory.
+    NoRoom,
 }
 
 /// Whether an error may pass when somebody makes space.
@@ -155,6 +157,11 @@ impl fmt::Display for ObjectError {
             ObjectError::Disk(kind) => write!(f, "the disk refuses it: {kind}"),
             ObjectError::Table(reason) => write!(f, "it is of a kind that is not supported: {reason}"),
             ObjectError::Package(reason) => write!(f, "{reason}"),
+            ObjectError::NoRoom => write!(
+                f,
+                "the file delivery table names more files than are kept in memory for a sender that no key shows to be the right one: ask it for \
+                 packages, or for --key, without which anyone may forge tables"
+            ),
             ObjectError::Parts => write!(
                 f,
                 "the hashes of its parts in the file delivery table do not give that of the file: another source may be sending to the group"

@@ -10,7 +10,7 @@ use layercast_core::units::{Duration, Time};
 use super::estimate::{Interval, Total, weight};
 use super::known::{Known, KnownReceiver};
 use super::plan::{Plan, Sample};
-use super::{FIRST_EXPONENT, POLL_EVERY, WINDOW};
+use super::{EXPONENT_STEP, FEW, FIRST_EXPONENT, POLL_EVERY, POLL_FEW_EVERY, WAY};
 use crate::packet::{Poll, ReceptionReport, WHOLE};
 
 /// Answers that end a poll before its time, since far more come than were aimed at (CHOICE).
@@ -38,9 +38,10 @@ pub struct CollectorCounters {
 /// What a source knows of its receivers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// How many there are: those present and those that were complete and have left.
+    /// How many there are: those present and those that were complete and have left. Of few receivers those that were heard, which
+    /// is the least of the interval until all have been asked.
     pub receivers: Interval,
-    /// How many of them are complete.
+    /// How many of them are complete: those that said so, or an estimate with many.
     pub complete: f64,
     /// The share of the objects that half of them hold at least, from 0 to 1; none while there is no answer.
     pub median: Option<f64>,
@@ -55,8 +56,8 @@ pub struct Summary {
 struct Past {
     /// How much it counts: its probability, which is known before its answers are.
     precision: f64,
-    total: Total,
-    complete: Total,
+    /// Receivers that had left and were complete when it ended.
+    finished: Total,
     samples: Vec<Sample>,
 }
 
@@ -73,7 +74,11 @@ pub struct Collector {
     /// Receivers that left and were complete.
     finished: Total,
     /// How many of them reported it.
-    finished_known: u64,
+    finished_known: usize,
+    /// How many receivers said that they are complete otherwise, each once.
+    completions: usize,
+    /// Polls that are over.
+    polls: u32,
     known: Known,
     counters: CollectorCounters,
     has_news: bool,
@@ -92,6 +97,8 @@ impl Collector {
             past: VecDeque::with_capacity(POLLS),
             finished: Total::default(),
             finished_known: 0,
+            completions: 0,
+            polls: 0,
             known: Known::new(),
             counters: CollectorCounters::default(),
             has_news: false,
@@ -102,15 +109,22 @@ impl Collector {
     pub fn poll(&mut self, now: Time) -> Poll {
         let begun = *self.begun.get_or_insert(now);
         let passed = now.since(begun);
+        let length = self.length();
         let is_cut = self.count >= CUT && passed >= CUT_AFTER;
-        if passed < POLL_EVERY && !is_cut {
-            return self.plan.poll.with_left(WINDOW.saturating_sub(passed));
+        if passed < length && !is_cut {
+            return self.plan.poll.with_left(length.saturating_sub(WAY + passed));
         }
         self.begun = Some(now);
-        self.judge(passed);
+        self.judge(passed, length.saturating_sub(WAY));
         self.known.forget(now);
         self.has_news = true;
-        self.plan.poll.with_left(WINDOW)
+        self.plan.poll.with_left(self.length().saturating_sub(WAY))
+    }
+
+    /// The length of the present poll, which does not change while it lasts.
+    fn length(&self) -> Duration {
+        let are_few = self.past.back().is_none_or(|last| last.samples.len() as u64 <= FEW);
+        if self.plan.poll.all() == 0 && are_few { POLL_FEW_EVERY } else { POLL_EVERY }
     }
 
     /// A report of this session came.
@@ -123,8 +137,9 @@ impl Collector {
         let had_left = self.known.note(KnownReceiver { from, at: now, report });
         if report.is_leaving {
             if report.is_complete && !had_left {
-                self.finished.add(report.exponent);
+                self.finished.add(report.exponent, 1.0);
                 self.finished_known += 1;
+                self.samples.retain(|sample| sample.receiver != report.receiver);
             }
             return;
         }
@@ -137,15 +152,20 @@ impl Collector {
                 return;
             }
             self.answered.push(report.receiver);
-            let ReceptionReport { share, exponent, is_complete, .. } = report;
-            self.samples.push(Sample { share, exponent, is_complete });
+            let ReceptionReport { receiver, share, exponent, is_complete, .. } = report;
+            self.samples.push(Sample { receiver, share, exponent, is_complete });
         }
         self.count += 1;
     }
 
-    /// A receiver said otherwise that it is complete.
-    pub fn complete(&mut self, receiver: NonZeroU64) {
+    /// A receiver said otherwise that it is complete, as so many have done now.
+    pub fn complete(&mut self, receiver: NonZeroU64, completions: usize) {
+        self.completions = completions;
         self.known.complete(receiver);
+        let past = self.past.iter_mut().flat_map(|past| &mut past.samples);
+        for sample in past.chain(&mut self.samples).filter(|sample| sample.receiver == receiver) {
+            sample.is_complete = true;
+        }
     }
 
     /// Whether a poll has ended since the last call.
@@ -153,44 +173,66 @@ impl Collector {
         core::mem::take(&mut self.has_news)
     }
 
+    /// The polls that an estimate rests on. One that all were asked in says more than those before, as does one after many came or
+    /// left.
+    fn recent(&self) -> impl Iterator<Item = &Past> {
+        let last = self.past.back().map_or(0.0, |last| last.precision);
+        let alike = move |past: &&Past| (last / 4.0..=last * 4.0).contains(&past.precision);
+        self.past.iter().rev().take(if last == 1.0 { 1 } else { POLLS }).take_while(alike)
+    }
+
+    /// The receivers that are complete, if all of them say so and not only those that are asked.
+    fn counted(&self) -> Option<Total> {
+        let certain = self.completions as f64;
+        (self.completions > 0).then_some(Total { certain, ..Total::default() })
+    }
+
+    /// The answers to a poll, without those of receivers that are counted otherwise.
+    fn samples_of<'p>(&self, past: &'p Past) -> impl Iterator<Item = &'p Sample> {
+        let are_counted = self.completions > 0;
+        past.samples.iter().filter(move |sample| !(are_counted && sample.is_complete))
+    }
+
     /// What is known now.
     pub fn summary(&self, now: Time) -> Summary {
-        // A poll that everyone answered is exact, and says more than those before.
-        let exact = self.past.back().is_some_and(|last| last.precision == 1.0 && last.total.variance == 0.0);
-        let from = if exact { self.past.len() - 1 } else { 0 };
-        let past = || self.past.iter().skip(from);
-        let precision: f64 = past().map(|past| past.precision).sum();
-        let pooled = |of: fn(&Past) -> Total| {
-            let mut total = Total::default();
-            past().for_each(|past| {
-                total.add_scaled(of(past), past.precision / precision.max(f64::MIN_POSITIVE))
-            });
-            total
-        };
-        let (mut receivers, mut complete) = (pooled(|past| past.total), pooled(|past| past.complete));
-        receivers.add_scaled(self.finished, 1.0);
-        complete.add_scaled(self.finished, 1.0);
-        let mut receivers = receivers.interval(1.0 / precision.max(f64::MIN_POSITIVE));
-        if precision == 0.0 {
-            receivers.high = 0.0;
+        let precision: f64 = self.recent().map(|past| past.precision).sum();
+        let counted = self.counted();
+        let (mut receivers, mut complete) = (Total::default(), Total::default());
+        for past in self.recent() {
+            let by = past.precision / precision;
+            for sample in self.samples_of(past) {
+                receivers.add(sample.exponent, by);
+                if sample.is_complete {
+                    complete.add(sample.exponent, by);
+                }
+            }
+            if counted.is_none() {
+                receivers.add_scaled(past.finished, by);
+                complete.add_scaled(past.finished, by);
+            }
         }
-        let present = self.known.present(now, PRESENT) as f64 + self.finished_known as f64;
-        receivers.mean = receivers.mean.max(present);
-        receivers.low = receivers.low.max(present);
-        receivers.high = receivers.high.max(present);
+        receivers.add_scaled(counted.unwrap_or_default(), 1.0);
+        complete.add_scaled(counted.unwrap_or_default(), 1.0);
+        let (present, done) = self.known.present(now, PRESENT);
+        let done = self.completions.max(self.finished_known + if counted.is_none() { done } else { 0 });
+        let unseen = if precision > 0.0 { 1.0 / precision } else { weight(FIRST_EXPONENT) };
         Summary {
-            receivers,
-            complete: complete.sum,
-            median: self.median(from, precision),
+            receivers: receivers.interval(unseen, (present + done) as f64),
+            complete: complete.interval(0.0, done as f64).mean,
+            median: self.median(precision),
             slowest: self.known.slowest(now),
             counters: self.counters,
         }
     }
 
-    /// Ends the present poll, which lasted so long, and plans the next.
-    fn judge(&mut self, passed: Duration) {
-        let passed = passed.as_secs_f64() / WINDOW.as_secs_f64();
+    /// Ends the present poll, which lasted so long and had so much time for answers, and plans the next.
+    fn judge(&mut self, passed: Duration, window: Duration) {
+        let passed = passed.as_secs_f64() / window.as_secs_f64();
         let each = (self.count as f64 / self.samples.len().max(1) as f64).max(1.0);
+        // Receivers that were there from the first poll on have answered it with their own probability.
+        let ramp = u32::from(FIRST_EXPONENT).saturating_sub(self.polls * u32::from(EXPONENT_STEP)) as u8;
+        let exponent = self.plan.poll.all().max(ramp);
+        self.polls = self.polls.saturating_add(1).min(u32::from(FIRST_EXPONENT));
         // A poll that was cut says nothing of the answers that were still to come.
         if passed >= 1.0 && each == 1.0 {
             // The oldest gives its memory.
@@ -198,14 +240,7 @@ impl Collector {
                 POLLS => self.past.pop_front().always("past polls are as many as are kept"),
                 _ => Past { samples: Vec::with_capacity(SAMPLES_MAX), ..Past::default() },
             };
-            (past.total, past.complete) = (Total::default(), Total::default());
-            for sample in &self.samples {
-                past.total.add(sample.exponent);
-                if sample.is_complete {
-                    past.complete.add(sample.exponent);
-                }
-            }
-            past.precision = 1.0 / weight(self.plan.poll.all());
+            (past.precision, past.finished) = (1.0 / weight(exponent), self.finished);
             core::mem::swap(&mut past.samples, &mut self.samples);
             self.past.push_back(past);
             let samples = self.past.back_mut().map(|past| past.samples.as_mut_slice());
@@ -220,18 +255,16 @@ impl Collector {
     }
 
     /// The share that half of the receivers hold at least.
-    fn median(&self, from: usize, precision: f64) -> Option<f64> {
-        let mut shares: Vec<(u16, f64)> = self
-            .past
-            .iter()
-            .skip(from)
-            .flat_map(|past| {
-                let by = past.precision / precision.max(f64::MIN_POSITIVE);
-                past.samples.iter().map(move |sample| (sample.share, weight(sample.exponent) * by))
-            })
-            .collect();
-        if self.finished.sum > 0.0 {
-            shares.push((WHOLE, self.finished.sum));
+    fn median(&self, precision: f64) -> Option<f64> {
+        let each = self.recent().flat_map(|past| {
+            let by = past.precision / precision;
+            self.samples_of(past).map(move |sample| (sample.share, weight(sample.exponent) * by))
+        });
+        let mut shares: Vec<(u16, f64)> = each.collect();
+        let finished = self.counted().unwrap_or(self.finished);
+        let finished = finished.certain + finished.sum;
+        if finished > 0.0 {
+            shares.push((WHOLE, finished));
         }
         shares.sort_by_key(|&(share, _)| core::cmp::Reverse(share));
         let all: f64 = shares.iter().map(|&(_, weight)| weight).sum();

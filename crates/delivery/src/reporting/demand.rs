@@ -8,19 +8,23 @@
 //! receivers there are.
 //!
 //! - [`Asked`], at a receiver, decides when it speaks.
-//! - [`Demands`], at the source, decides which levels are sent. All are sent in the first half minute, after a
-//!   receiver has started, and after one has risen far; then it asks what is held, again and again, and sends the layers up to
-//!   [`MARGIN`] times the highest rate that is held, or [`FLOOR`] times the lowest (up to [`FLOOR_MOST`]), whichever is more.
+//! - [`Demands`], at the source, decides which levels are sent. The base alone is sent until a receiver is heard. All are sent
+//!   for half a minute after a receiver has started or has risen far; then it asks what is held, again and again, and sends the
+//!   layers up to [`MARGIN`] times the highest rate that is held, or [`FLOOR`] times the lowest (up to [`FLOOR_MOST`]), whichever is
+//!   more. A receiver that has spoken says when it leaves or is complete, and then the source asks at once.
 //!
-//! Where nobody was ever heard, nothing is known: all is sent. A lost message, a forged one or one too many opens layers
-//! or leaves them open; only silence closes them, and who needs them opens them again within a round-trip time and half a
-//! second.
+//! Where nobody holds anything, the base alone is sent, and after [`SILENCE`] only a packet each [`ANNOUNCEMENT_EVERY`]. A lost
+//! message, a forged one or one too many opens layers or leaves them open; only silence closes them, and who needs them opens them
+//! again within a round-trip time and half a second, or when the next packet has come.
+//!
+//! What the source's own uplink refuses bounds the levels too: layers that it does not carry are not sent.
 
 mod asked;
 mod demands;
+mod uplink;
 
 pub use asked::Asked;
-pub use demands::{Demands, FLOOR, FLOOR_MOST, MARGIN};
+pub use demands::{ANNOUNCEMENT_EVERY, Demands, FLOOR, FLOOR_MOST, MARGIN, SILENCE, Sending};
 
 #[cfg(test)]
 mod tests;

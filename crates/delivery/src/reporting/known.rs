@@ -89,10 +89,12 @@ impl Known {
         self.receivers.retain(|known| now.since(known.at) < FORGOTTEN);
     }
 
-    /// How many were heard within this time and have not left.
-    pub(super) fn present(&self, now: Time, within: Duration) -> usize {
+    /// How many were heard within this time and have not left: those that are not complete, and those that are.
+    pub(super) fn present(&self, now: Time, within: Duration) -> (usize, usize) {
         let is_present = |known: &&KnownReceiver| !known.report.is_leaving && now.since(known.at) < within;
-        self.receivers.iter().filter(is_present).count()
+        let present = self.receivers.iter().filter(is_present);
+        let complete = present.clone().filter(|known| known.report.is_complete).count();
+        (present.count() - complete, complete)
     }
 
     /// Those that are not complete, the slowest first.
@@ -170,8 +172,8 @@ mod tests {
         let mut leaving = known(2, 1, None, 0);
         leaving.report.is_leaving = true;
         assert!(!table.note(leaving) && table.note(leaving));
-        assert_eq!(table.present(at(10), Duration::from_secs(15)), 1);
-        assert_eq!(table.present(at(15), Duration::from_secs(15)), 0);
+        assert_eq!(table.present(at(10), Duration::from_secs(15)), (1, 0));
+        assert_eq!(table.present(at(15), Duration::from_secs(15)), (0, 0));
         table.forget(at(119));
         assert_eq!(order(&table, 119), [1, 2]);
         table.forget(at(120));

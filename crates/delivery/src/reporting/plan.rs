@@ -1,5 +1,7 @@
 //! What the next poll asks: probabilities and floor, from the answers to the last one.
 
+use core::num::NonZeroU64;
+
 use super::estimate::weight;
 use super::{ANSWERS, EXPONENT_STEP, SLOW_ANSWERS};
 use crate::packet::{EXPONENT_MAX, Poll};
@@ -19,6 +21,7 @@ const NO_FLOOR: u16 = u16::MAX;
 /// An answer to a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
+    pub(super) receiver: NonZeroU64,
     pub(super) share: u16,
     pub(super) exponent: u8,
     pub(super) is_complete: bool,
@@ -100,7 +103,8 @@ mod tests {
     use super::*;
 
     fn samples(count: u16, exponent: u8, share: impl Fn(u16) -> u16) -> Vec<Sample> {
-        (0..count).map(|at| Sample { share: share(at), exponent, is_complete: false }).collect()
+        let receiver = NonZeroU64::MIN;
+        (0..count).map(|at| Sample { receiver, share: share(at), exponent, is_complete: false }).collect()
     }
 
     fn plan(all: u8, slow: u8, floor: u16) -> Plan {

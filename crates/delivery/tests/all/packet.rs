@@ -220,7 +220,7 @@ proptest! {
 proptest! {
     #[test]
     fn demands_come_back(tsi in any::<u32>(), count in any::<u16>(), more in proptest::collection::vec(any::<u8>(), 0..9)) {
-        let demand = Demand { tsi, level: Level::from_count(count) };
+        let demand = Demand { tsi, level: Level::from_count(count), lost: count as u8 };
         let bytes = demand.to_bytes();
         prop_assert!(Demand::is_demand(&bytes));
         prop_assert_eq!(Demand::from_bytes(&[&bytes[..], &more].concat()), Ok(demand));

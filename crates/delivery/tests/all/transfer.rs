@@ -1,6 +1,7 @@
 //! Whole transfers without a network: what a sender's packets give at receivers that miss many of them.
 
 mod batches;
+mod floods;
 mod packages;
 mod parts;
 mod signed;
@@ -353,6 +354,39 @@ fn another_receiver_goes_on_with_what_is_on_the_disk_and_so_does_another_session
     assert!(taken < (needed - held) * 105 / 100 + 5, "{taken} of {}", needed - held);
     let events: Vec<ReceptionEvent> = second.drain_events().collect();
     assert!(events.contains(&ReceptionEvent::Resumed { path: "big".into(), held, needed }), "{events:?}");
+}
+
+/// A receiver that is killed has no time to write what it would record: wherever that happens while blocks are decoded, another one
+/// goes on with all that is there.
+#[test]
+fn a_receiver_that_is_killed_while_it_decodes_loses_nothing_that_is_on_the_disk() {
+    let big = content(1_000_000, 3);
+    let mut source = Source::new(1);
+    source.put(&[("big", &big)], &[], true);
+    let mut first = receiver(ReceptionSettings::default());
+    let mut number = 0;
+    while first.needs_packets() {
+        let (repr, payload) = source.next(0);
+        number += 1;
+        if number % 5 != 0 {
+            first.packet(&repr, &payload).unwrap();
+        }
+    }
+    first.flush();
+    let mut kills = 0;
+    while !first.is_complete() {
+        first.work().unwrap();
+        let mut second = Reception::new(left(&first), ReceptionSettings::default());
+        transfer(&mut source, &mut second, &[0], |_, _| true);
+        kills += 1;
+        // The symbol that opens the file, and for each block the two spare ones that were in memory alone.
+        let useful = second.counters().useful;
+        assert!(useful <= 20, "{useful} symbols after {kills} steps");
+        assert_placed_but_own(&second, "big", &big);
+        let is_wrong = |event| matches!(event, ReceptionEvent::WrongHash { .. });
+        assert!(!second.drain_events().any(is_wrong), "after {kills} steps");
+    }
+    assert!(kills >= 3, "{kills}");
 }
 
 fn disk_folders(from: &MemoryDisk, to: &mut MemoryDisk) {

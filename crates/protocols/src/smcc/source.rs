@@ -52,6 +52,8 @@ impl Group {
 /// A counting layer's group.
 #[derive(Clone, Debug)]
 struct CountingGroup {
+    /// The layer below the boundary that it counts.
+    below: Layer,
     pacer: Pacer,
     /// By how much later than the pacer says the next packet departs.
     delay: Duration,
@@ -77,6 +79,8 @@ pub struct Source {
     session: u32,
     groups: Vec<Group>,
     counting: Vec<CountingGroup>,
+    /// How many layers are sent, with the counting layers above them.
+    open: usize,
     bucket: TokenBucket,
     counters: SourceCounters,
     actions: ActionQueue<Header>,
@@ -96,6 +100,7 @@ impl Source {
             state: State::Idle,
             groups: Vec::new(),
             counting: Vec::new(),
+            open: usize::MAX,
             bucket: TokenBucket::new(f64::from(options.report_limit), Time::ZERO),
             counters: SourceCounters::default(),
             actions: ActionQueue::default(),
@@ -132,12 +137,13 @@ impl Source {
         }
         self.regulate();
         for index in self.structure.layer_count()..self.structure.channel_count() {
-            let place = self.structure.counting_place(Channel(index)).map_or(0, |(_, place)| place);
+            let place = self.structure.counting_place(Channel(index));
+            let (below, place) = place.unwrap_or((Layer::BASE, 0));
             let rate = self.structure.counting_rate(place);
             let spacing = Pacer::new(now, self.packet_size, rate).spacing();
             let first = now + self.stream.uniform_duration(spacing);
             let pacer = Pacer::new(first, self.packet_size, rate);
-            self.counting.push(CountingGroup { pacer, delay: Duration::ZERO, seq: WireSeq(0) });
+            self.counting.push(CountingGroup { below, pacer, delay: Duration::ZERO, seq: WireSeq(0) });
         }
         self.bucket = TokenBucket::new(f64::from(self.layer_options.report_limit), now);
         // A group first sends at a random moment within its spacing, so that layers are not synchronised.
@@ -167,7 +173,7 @@ impl Source {
         if self.state != State::Sending {
             return;
         }
-        for index in 0..self.groups.len() {
+        for index in 0..self.groups.len().min(self.open) {
             while self.groups[index].next() <= now {
                 let group = &mut self.groups[index];
                 let behind = now.since(group.next());
@@ -182,7 +188,9 @@ impl Source {
             }
         }
         for index in 0..self.counting.len() {
-            self.send_counting(now, index);
+            if self.counting[index].below.index() < self.open {
+                self.send_counting(now, index);
+            }
         }
     }
 
@@ -266,6 +274,17 @@ impl Source {
         }
     }
 
+    /// Sends only the layers of a level from now on, the base at least. Those that are sent again begin now.
+    fn demand(&mut self, now: Time, level: Level) {
+        let open = usize::from(level.layer_count()).max(1);
+        for group in self.groups.iter_mut().take(open).skip(self.open) {
+            group.left = now - group.regulator.spacing();
+        }
+        let opened = |group: &&mut CountingGroup| (self.open..open).contains(&group.below.index());
+        self.counting.iter_mut().filter(opened).for_each(|group| group.pacer.reschedule(now));
+        self.open = open;
+    }
+
     fn stop(&mut self, now: Time) {
         if !self.groups.is_empty() {
             for _ in 0..self.layer_options.end_packets {
@@ -292,6 +311,7 @@ impl Endpoint for Source {
             (_, Input::SendRefused(_)) => self.counters.refused += 1,
             (State::Sending, Input::DataExhausted) => self.pause(),
             (State::Paused, Input::DataAvailable) => self.resume(now),
+            (_, Input::Demand(level)) => self.demand(now, level),
             _ => {}
         }
         // A change of a rate or of a largest round-trip time can make another packet due.
@@ -307,8 +327,9 @@ impl Endpoint for Source {
 
     fn deadline(&self) -> Option<Time> {
         let timers = self.groups.iter().map(|group| group.regulator.deadline()).min();
-        let sends = self.groups.iter().map(Group::next);
-        let counting = self.counting.iter().map(CountingGroup::next);
+        let sends = self.groups.iter().take(self.open).map(Group::next);
+        let is_open = |group: &&CountingGroup| group.below.index() < self.open;
+        let counting = self.counting.iter().filter(is_open).map(CountingGroup::next);
         match self.state {
             State::Sending => sends.chain(counting).chain(timers).min(),
             State::Paused => timers,
@@ -320,7 +341,9 @@ impl Endpoint for Source {
         let top = self.groups.last();
         let rate = top.map_or(RateEstimate::Unknown, |top| RateEstimate::Known(top.regulator.rate()));
         Estimates {
-            level: Level::from_count(self.structure.layer_count()),
+            level: Level::from_count(
+                self.structure.layer_count().min(u16::try_from(self.open).unwrap_or(u16::MAX)),
+            ),
             rate,
             smoothed_rate: rate,
             rtt: self.groups.first().and_then(|base| base.regulator.rtt()),

@@ -1,31 +1,41 @@
-//! Rules of this host's firewall that may drop the session, as far as they can be read.
+//! Rules of this host's firewall that drop what a session needs, or may drop it.
 //!
-//! It judges what is plain: the policy of chains at the hook `input`, rules that drop all, and rules that accept UDP, the
-//! port or the group. Rules in chains that are jumped to are not followed, and then it says so.
+//! It follows the rules of nftables as the kernel does, through jumps and sets, for each packet that a session needs. A condition
+//! that it cannot judge makes the rest uncertain: then the rule is named, and nothing is called fine.
 
-use std::net::SocketAddr;
+mod packet;
+
+use std::net::{IpAddr, SocketAddr};
 use std::process::{Command, Stdio};
 
-use super::Finding;
+use serde_json::Value;
 
-/// Looks at nftables, and at iptables if there are none.
-pub(super) fn look(group: SocketAddr) -> Vec<Finding> {
-    if let Some(rules) = output("nft", &["list", "ruleset"]) {
-        return of_chains("nftables", &nft_chains(&rules), group);
+use super::Finding;
+use crate::host::Interface;
+use packet::Packet;
+
+/// The deepest jump; the kernel has 16.
+const DEEPEST: u32 = 16;
+
+/// Looks at nftables, and at rules of iptables that nftables does not list.
+pub(super) fn look(interface: &Interface, group: SocketAddr, source: Option<IpAddr>) -> Vec<Finding> {
+    let saves = match group.is_ipv4() {
+        true => ["iptables-legacy-save", "iptables-save"],
+        false => ["ip6tables-legacy-save", "ip6tables-save"],
+    };
+    let rules = output("nft", &["-j", "list", "ruleset"]).and_then(|text| serde_json::from_str(&text).ok());
+    let mut findings = match rules {
+        Some(rules) => {
+            Rules { rules: &rules, list: &listing }.judge(&Packet::needed(interface, group, source))
+        }
+        None => vec![],
+    };
+    let tables = if group.is_ipv4() { "/proc/net/ip_tables_names" } else { "/proc/net/ip6_tables_names" };
+    let has_old = super::read(tables).is_some_and(|names| !names.is_empty());
+    if findings.is_empty() || has_old {
+        findings.push(of_iptables(saves[1], saves.iter().find_map(|save| output(save, &[])).as_deref()));
     }
-    let tool = if group.is_ipv4() { "iptables-save" } else { "ip6tables-save" };
-    if let Some(rules) = output(tool, &["-t", "filter"]) {
-        return of_chains("iptables", &iptables_chains(&rules), group);
-    }
-    let family = if group.is_ipv4() { "IGMP" } else { "ICMPv6 (MLD)" };
-    vec![Finding::note(
-        "the rules of the firewall cannot be read (no permission, or neither nft nor iptables is here)",
-        format!(
-            "as root, `nft list ruleset` or `{tool}`: look for input chains that drop UDP to {} port {}, or {family}",
-            group.ip(),
-            group.port()
-        ),
-    )]
+    findings
 }
 
 fn output(program: &str, arguments: &[&str]) -> Option<String> {
@@ -33,203 +43,247 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A chain that all packets pass that are for this host.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Chain {
-    name: String,
-    drops: bool,
-    rules: Vec<String>,
+/// A chain as `nft` prints it, with the numbers of its rules.
+fn listing(chain: &Chain<'_>) -> String {
+    output("nft", &["-a", "list", "chain", chain.family, chain.table, chain.name]).unwrap_or_default()
 }
 
-fn nft_chains(rules: &str) -> Vec<Chain> {
-    let mut chains: Vec<Chain> = Vec::new();
-    let mut chain: Option<(Chain, bool)> = None;
-    for line in rules.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix("chain ") {
-            let name = name.trim_end_matches('{').trim().to_owned();
-            chain = Some((Chain { name, ..Chain::default() }, false));
-        } else if line == "}" {
-            chains.extend(chain.take().filter(|(_, is_input)| *is_input).map(|(chain, _)| chain));
-        } else if let Some((chain, is_input)) = &mut chain {
-            if line.starts_with("type ") {
-                *is_input = line.contains("hook input");
-                chain.drops = line.contains("policy drop");
-            } else if !line.is_empty() {
-                chain.rules.push(line.to_owned());
+/// Rules of iptables: fine only if none can drop anything.
+fn of_iptables(save: &str, rules: Option<&str>) -> Finding {
+    let Some(rules) = rules else {
+        return Finding::note(
+            format!(
+                "the rules of the firewall cannot be read (no permission, or neither nft nor {save} is here)"
+            ),
+            format!(
+                "as root, `nft list ruleset` and `{save}`: look for what drops UDP to the group, IGMP or MLD"
+            ),
+        );
+    };
+    let passes = ["ACCEPT", "RETURN", "LOG", "MARK", "CONNMARK", "NFLOG"];
+    let may_drop = |line: &&str| match line.strip_prefix(':') {
+        Some(chain) => chain.split(' ').nth(1) == Some("DROP"),
+        None => line.split_once(" -j ").is_some_and(|(packets, target)| {
+            // What a chain of the user's does is in its own lines.
+            let target = target.split(' ').next().unwrap_or_default();
+            let is_other = packets.contains("-p tcp") || packets.contains("-p icmp ");
+            !is_other && !passes.contains(&target) && !rules.contains(&format!("\n:{target} - "))
+        }),
+    };
+    match rules.lines().find(may_drop) {
+        None => Finding::fine("no rule of iptables drops anything"),
+        Some(line) => Finding::note(
+            format!("rules of iptables may drop packets of the session, IGMP or MLD, such as `{line}`"),
+            format!("as root, `{save}` shows them all"),
+        ),
+    }
+}
+
+/// A chain by the names that `nft` takes.
+#[derive(Clone, Copy)]
+struct Chain<'r> {
+    family: &'r str,
+    table: &'r str,
+    name: &'r str,
+}
+
+/// The rules of nftables.
+struct Rules<'r> {
+    /// As `nft -j list ruleset` prints them.
+    rules: &'r Value,
+    /// A chain as text.
+    list: &'r dyn Fn(&Chain<'_>) -> String,
+}
+
+/// What is known of a packet on its way through a base chain.
+#[derive(Default)]
+struct Way {
+    /// The rule that drops it, and whether that is certain.
+    drop: Option<(String, bool)>,
+    /// A rule that cannot be judged may have accepted it.
+    may_be_accepted: bool,
+}
+
+impl Way {
+    /// A rule that drops it, which applies for sure or perhaps.
+    fn dropped(&mut self, rule: impl FnOnce() -> String, applies: bool) {
+        let is_certain = applies && !self.may_be_accepted;
+        if is_certain || self.drop.is_none() {
+            self.drop = Some((rule(), is_certain));
+        }
+    }
+}
+
+/// Where a packet goes from a rule or a chain.
+#[derive(PartialEq)]
+enum Next {
+    On,
+    Return,
+    End,
+}
+
+impl<'r> Rules<'r> {
+    /// All objects of a kind.
+    fn all(&self, kind: &'static str) -> impl Iterator<Item = &'r Value> {
+        self.rules["nftables"].as_array().into_iter().flatten().filter_map(move |one| one.get(kind))
+    }
+
+    fn judge(&self, packets: &[Packet<'_>]) -> Vec<Finding> {
+        let mut findings: Vec<Finding> = packets.iter().flat_map(|packet| self.of_packet(packet)).collect();
+        if findings.is_empty() {
+            let what: Vec<&str> = packets.iter().map(|packet| packet.what).collect();
+            findings.push(Finding::fine(format!("no rule of nftables drops {}", what.join(", "))));
+        }
+        findings
+    }
+
+    /// The base chains that drop a packet, or may.
+    fn of_packet(&self, packet: &Packet<'_>) -> Vec<Finding> {
+        let text = |of: &'r Value, key: &str| of[key].as_str().unwrap_or_default();
+        let mut findings = Vec::new();
+        for base in
+            self.all("chain").filter(|chain| packet.passes(text(chain, "family"), text(chain, "hook")))
+        {
+            let chain =
+                Chain { family: text(base, "family"), table: text(base, "table"), name: text(base, "name") };
+            // `nft` leaves the device out of its JSON in some versions.
+            if matches!(text(base, "hook"), "ingress" | "egress") && !packet.is_at(&(self.list)(&chain)) {
+                continue;
+            }
+            let mut way = Way::default();
+            if self.walk(chain, packet, true, DEEPEST, &mut way) != Next::End && base["policy"] == "drop" {
+                way.dropped(|| "its policy".to_owned(), true);
+            }
+            let Some((rule, is_certain)) = way.drop else { continue };
+            let Chain { family, table, name } = chain;
+            let at = format!(
+                "in the chain `{name}` of the table `{family} {table}` (hook {})",
+                text(base, "hook")
+            );
+            findings.push(if is_certain && packet.is_needed {
+                Finding::wrong(
+                    format!("nftables drops {}: {rule}, {at}", packet.what),
+                    format!("nft insert rule {family} {table} {name} {} accept", packet.rule()),
+                )
+            } else {
+                Finding::note(
+                    format!(
+                        "nftables {} {}: {rule}, {at}",
+                        if is_certain { "drops" } else { "may drop" },
+                        packet.what
+                    ),
+                    format!("nft -a list chain {family} {table} {name}"),
+                )
+            });
+        }
+        findings
+    }
+
+    /// Follows a packet that gets to a chain, for sure or perhaps.
+    fn walk(&self, chain: Chain<'r>, packet: &Packet<'_>, sure: bool, depth: u32, way: &mut Way) -> Next {
+        let mut sure = sure;
+        let is_of = |rule: &&Value| {
+            rule["family"] == chain.family && rule["table"] == chain.table && rule["chain"] == chain.name
+        };
+        for rule in self.all("rule").filter(is_of) {
+            let mut applies = sure;
+            for statement in rule["expr"].as_array().into_iter().flatten() {
+                match self.statement(statement, packet, &mut applies, (chain, &rule["handle"]), depth, way) {
+                    None => break,
+                    Some(Next::On) => {}
+                    Some(Next::Return) if applies => return Next::Return,
+                    Some(Next::End) if applies => return Next::End,
+                    // Perhaps: what follows in this chain may not be reached.
+                    Some(Next::Return) => {
+                        sure = false;
+                        break;
+                    }
+                    Some(Next::End) => break,
+                }
             }
         }
+        Next::Return
     }
-    chains
-}
 
-fn iptables_chains(rules: &str) -> Vec<Chain> {
-    let mut chain = Chain { name: "INPUT".into(), ..Chain::default() };
-    for line in rules.lines().map(str::trim) {
-        if let Some(policy) = line.strip_prefix(":INPUT ") {
-            chain.drops = policy.starts_with("DROP");
-        } else if let Some(rule) = line.strip_prefix("-A INPUT ") {
-            chain.rules.push(rule.to_lowercase());
+    /// A statement of a rule; none if the rule is not for this packet. `applies` is false from a condition on that cannot be judged.
+    fn statement(
+        &self,
+        statement: &'r Value,
+        packet: &Packet<'_>,
+        applies: &mut bool,
+        (chain, handle): (Chain<'r>, &Value),
+        depth: u32,
+        way: &mut Way,
+    ) -> Option<Next> {
+        let (kind, what) = statement.as_object()?.iter().next()?;
+        let rule = || {
+            let mark = format!("# handle {handle}");
+            let list = (self.list)(&chain);
+            let line = list.lines().find_map(|line| line.trim().strip_suffix(&mark));
+            format!("the rule `{}`", line.unwrap_or(&mark).trim())
+        };
+        match kind.as_str() {
+            "match" => match packet.fits(what, &|name| self.elements(chain, name)) {
+                Some(false) => return None,
+                Some(true) => {}
+                None => *applies = false,
+            },
+            // Translating the source's address ends a chain as accepting does.
+            "accept" | "masquerade" | "snat" => {
+                way.may_be_accepted |= !*applies;
+                return Some(Next::End);
+            }
+            "drop" | "reject" => {
+                way.dropped(rule, *applies);
+                return Some(Next::End);
+            }
+            "return" => return Some(Next::Return),
+            "jump" | "goto" if depth > 0 => {
+                let name = what["target"].as_str().unwrap_or_default();
+                let next = self.walk(Chain { name, ..chain }, packet, *applies, depth - 1, way);
+                let is_back = next == Next::Return && kind == "jump";
+                return Some(if is_back { Next::On } else { next });
+            }
+            "vmap" => {
+                let named = what["data"].as_str().and_then(|name| self.elements(chain, name));
+                let all = named.unwrap_or(&what["data"]["set"]).as_array().into_iter().flatten();
+                for pair in all {
+                    let mut fits = *applies;
+                    match packet.holds(&what["key"], &pair[0], &|name| self.elements(chain, name)) {
+                        Some(false) => continue,
+                        Some(true) => {}
+                        None => fits = false,
+                    }
+                    let next = self.statement(&pair[1], packet, &mut fits, (chain, handle), depth, way);
+                    if fits {
+                        return next;
+                    }
+                    // What follows may not be reached.
+                    way.may_be_accepted |= next == Some(Next::Return);
+                }
+            }
+            // It counts, writes or changes what is not looked at here.
+            "counter" | "log" | "comment" | "mangle" | "notrack" | "ct helper" | "ct timeout" | "meta" => {}
+            // A limit, or what this program does not know: the rule may apply, or drop by itself.
+            "limit" | "quota" | "ct count" | "set" | "meter" => *applies = false,
+            _ => {
+                *applies = false;
+                way.dropped(rule, false);
+            }
         }
+        Some(Next::On)
     }
-    vec![chain]
-}
 
-fn of_chains(tool: &str, chains: &[Chain], group: SocketAddr) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = chains.iter().filter_map(|chain| of_chain(tool, chain, group)).collect();
-    if findings.is_empty() {
-        findings.push(Finding::fine(format!("{tool} lets packets of the session in")));
+    /// The elements of a named set or map of a chain's table, if they are known.
+    fn elements(&self, chain: Chain<'_>, name: &str) -> Option<&'r Value> {
+        let is_it = |set: &&Value| {
+            set["family"] == chain.family
+                && set["table"] == chain.table
+                && set["name"] == name.trim_start_matches('@')
+        };
+        self.all("set").chain(self.all("map")).find(is_it).and_then(|set| set.get("elem"))
     }
-    findings
-}
-
-fn words(rule: &str) -> Vec<&str> {
-    rule.split(|char: char| char.is_whitespace() || matches!(char, '{' | '}' | ',')).collect()
-}
-
-fn ends_in(rule: &str, verdicts: &[&str]) -> bool {
-    words(rule).iter().any(|word| verdicts.contains(word))
-}
-
-/// Whether a rule speaks of packets that are not those of a session.
-fn of_others(rule: &str) -> bool {
-    let words = words(rule);
-    let others = ["tcp", "icmp", "icmpv6", "ipv6-icmp", "invalid", "established", "related"];
-    let other_state = words.iter().any(|word| word.contains("established") || word.contains("related"));
-    let loopback = rule.contains("iif \"lo\"") || rule.contains("iifname \"lo\"") || rule.contains("-i lo ");
-    other_state || loopback || words.iter().any(|word| others.contains(word))
-}
-
-/// Whether a rule speaks of this very session, or of all UDP or multicast.
-fn of_session(rule: &str, group: SocketAddr) -> bool {
-    let words = words(rule);
-    let (address, port) = (group.ip().to_string(), group.port().to_string());
-    let has_port = rule.contains("dport");
-    let same_port = words.contains(&port.as_str());
-    let udp = words.contains(&"udp");
-    let names_group = words.iter().any(|word| {
-        word.starts_with(&address)
-            || *word == "multicast"
-            || word.starts_with("224.0.0.0/")
-            || word.starts_with("239.")
-            || word.starts_with("ff00::/")
-    });
-    (!has_port || same_port) && (udp || names_group || has_port)
-}
-
-fn of_chain(tool: &str, chain: &Chain, group: SocketAddr) -> Option<Finding> {
-    let (accepts, drops) = (["accept"], ["drop", "reject"]);
-    let port = group.port();
-    let remedy = match (tool, group.is_ipv4()) {
-        ("nftables", true) => format!(
-            "nft insert rule inet filter {} udp dport {port} accept, and ip protocol igmp accept",
-            chain.name
-        ),
-        ("nftables", false) => {
-            format!("nft insert rule inet filter {} udp dport {port} accept, and icmpv6 accept", chain.name)
-        }
-        (_, true) => {
-            format!("iptables -I INPUT -p udp --dport {port} -j ACCEPT; iptables -I INPUT -p igmp -j ACCEPT")
-        }
-        (_, false) => format!(
-            "ip6tables -I INPUT -p udp --dport {port} -j ACCEPT; ip6tables -I INPUT -p ipv6-icmp -j ACCEPT"
-        ),
-    };
-    let mut jumps = false;
-    for rule in chain.rules.iter().filter(|rule| !of_others(rule)) {
-        let is_general = of_general(rule);
-        if ends_in(rule, &accepts) && (is_general || of_session(rule, group)) {
-            return None;
-        }
-        if ends_in(rule, &drops) && (is_general || of_session(rule, group)) {
-            return Some(verdict(tool, chain, &format!("the rule `{rule}`"), jumps, remedy));
-        }
-        let is_jump = ["jump", "goto", "-g"].iter().any(|word| words(rule).contains(word));
-        jumps |=
-            is_jump || (tool == "iptables" && !ends_in(rule, &["accept", "drop", "reject", "log", "return"]));
-    }
-    chain.drops.then(|| verdict(tool, chain, "its policy", jumps, remedy))
-}
-
-/// Whether a rule has no condition that a packet of the session could fail.
-fn of_general(rule: &str) -> bool {
-    let known = [
-        "accept",
-        "drop",
-        "reject",
-        "counter",
-        "packets",
-        "bytes",
-        "log",
-        "with",
-        "type",
-        "-j",
-        "--reject-with",
-    ];
-    words(rule).iter().filter(|word| !word.is_empty()).all(|word| {
-        known.contains(word)
-            || word.chars().all(|char| char.is_ascii_digit())
-            || word.starts_with("icmp")
-            || *word == "admin-prohibited"
-            || *word == "port-unreachable"
-    })
-}
-
-fn verdict(tool: &str, chain: &Chain, by: &str, jumps: bool, remedy: String) -> Finding {
-    let text = format!("{tool}: {by} of the chain {} drops packets of the session", chain.name);
-    if jumps {
-        return Finding::note(format!("{text}, unless a chain that it jumps to accepts them"), remedy);
-    }
-    Finding::wrong(text, remedy)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::doctor::Verdict;
-
-    fn group() -> SocketAddr {
-        "239.1.2.0:5500".parse().expect("an address")
-    }
-
-    fn nft(rules: &str, policy: &str) -> Verdict {
-        let text = format!(
-            "table inet filter {{\n\tchain input {{\n\t\ttype filter hook input priority filter; policy {policy};\n\
-             {rules}\n\t}}\n\n\tchain forward {{\n\t\ttype filter hook forward priority filter; policy drop;\n\t}}\n}}\n"
-        );
-        of_chains("nftables", &nft_chains(&text), group())[0].verdict
-    }
-
-    #[test]
-    fn nftables_are_judged_in_the_order_of_their_rules() {
-        assert_eq!(nft("", "accept"), Verdict::Fine);
-        assert_eq!(nft("", "drop"), Verdict::Wrong);
-        assert_eq!(
-            nft("ct state established,related accept\niif \"lo\" accept\ntcp dport 22 accept", "drop"),
-            Verdict::Wrong
-        );
-        assert_eq!(nft("udp dport 5500 accept", "drop"), Verdict::Fine);
-        assert_eq!(nft("udp dport { 53, 5500 } accept", "drop"), Verdict::Fine);
-        assert_eq!(nft("udp dport 53 accept", "drop"), Verdict::Wrong);
-        assert_eq!(nft("meta pkttype multicast accept", "drop"), Verdict::Fine);
-        assert_eq!(nft("ip daddr 239.1.2.0 udp dport 5500 drop", "accept"), Verdict::Wrong);
-        assert_eq!(
-            nft("counter packets 1 bytes 2 reject with icmpx admin-prohibited", "accept"),
-            Verdict::Wrong
-        );
-        assert_eq!(nft("jump services", "drop"), Verdict::Note);
-        assert_eq!(nft("udp dport 5500 accept\ndrop", "accept"), Verdict::Fine);
-    }
-
-    #[test]
-    fn iptables_are_judged_too() {
-        let verdict = |rules: &str| of_chains("iptables", &iptables_chains(rules), group())[0].verdict;
-        assert_eq!(verdict("*filter\n:INPUT ACCEPT [0:0]\nCOMMIT"), Verdict::Fine);
-        assert_eq!(verdict(":INPUT DROP [0:0]\n-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT"), Verdict::Wrong);
-        assert_eq!(
-            verdict(":INPUT DROP [0:0]\n-A INPUT -p udp -m udp --dport 5500 -j ACCEPT"),
-            Verdict::Fine
-        );
-        assert_eq!(verdict(":INPUT ACCEPT [0:0]\n-A INPUT -p udp -j DROP"), Verdict::Wrong);
-        assert_eq!(verdict(":INPUT DROP [0:0]\n-A INPUT -j ufw-user-input"), Verdict::Note);
-    }
-}
+mod tests;

@@ -54,13 +54,17 @@ pub(super) fn own_packet(interface: &Interface, group: SocketAddr) -> Vec<Findin
 }
 
 /// Sends a packet that does not leave the host, and receives it; to another port than that of the session, so that its
-/// receivers do not see it.
+/// receivers do not see it, unless a firewall takes that port alone.
 fn exchange(interface: &Interface, group: SocketAddr) -> Result<(), String> {
-    let said = |error: &dyn std::fmt::Display| error.to_string();
     let free =
         UdpSocket::bind(SocketAddr::new(crate::host::unspecified(group), 0)).and_then(|one| one.local_addr());
-    let mut group = group;
-    group.set_port(free.map_err(|error| said(&error))?.port());
+    let mut other = group;
+    other.set_port(free.map_err(|error| error.to_string())?.port());
+    exchange_at(interface, other).or_else(|_| exchange_at(interface, group))
+}
+
+fn exchange_at(interface: &Interface, group: SocketAddr) -> Result<(), String> {
+    let said = |error: &dyn std::fmt::Display| error.to_string();
     let member = open_group(interface, group, None).map_err(|error| said(&error))?;
     let source = open_source(interface, group, 0, 0).map_err(|error| said(&error))?;
     let packet = [&MARK[..], &random_seed().to_be_bytes()].concat();

@@ -3,50 +3,36 @@
 use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::units::Size;
-use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
 
 use super::{Finding, read};
-use crate::host::{Interface, RECEIVE_BUFFER};
+use crate::host::{Interface, RECEIVE_BUFFER, flags};
 
 /// Whether it is up, connected and takes multicast.
 pub(super) fn interface(interface: &Interface) -> Vec<Finding> {
     let name = &interface.name;
-    let flags = getifaddrs().into_iter().flatten().find(|entry| entry.interface_name == *name);
-    let Some(flags) = flags.map(|entry| entry.flags) else {
-        return vec![Finding::wrong(
-            format!("the interface {name} is gone"),
-            "`ip link` shows those that are there",
-        )];
-    };
-    of_flags(name, interface.address, flags)
+    let mut findings = vec![match Interface::trouble(name) {
+        Some((what, remedy)) => Finding::wrong(what, remedy),
+        None => Finding::fine(format!("{name} is up, with the address {}", interface.address)),
+    }];
+    findings.extend(flags(name).map(|flags| of_flags(name, flags)));
+    findings
 }
 
-fn of_flags(name: &str, address: IpAddr, flags: InterfaceFlags) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if !flags.contains(InterfaceFlags::IFF_UP) {
-        findings.push(Finding::wrong(format!("{name} is down"), format!("ip link set {name} up")));
-    } else if !flags.contains(InterfaceFlags::IFF_RUNNING) {
-        findings.push(Finding::wrong(
-            format!("{name} has no carrier"),
-            "look at the cable, the switch's port or the other end",
-        ));
-    } else {
-        findings.push(Finding::fine(format!("{name} is up, with the address {address}")));
-    }
+/// Whether it takes multicast.
+fn of_flags(name: &str, flags: InterfaceFlags) -> Finding {
     let is_loopback = flags.contains(InterfaceFlags::IFF_LOOPBACK);
     match flags.contains(InterfaceFlags::IFF_MULTICAST) {
-        true => findings.push(Finding::fine(format!("{name} takes multicast"))),
-        false if is_loopback => findings.push(Finding::note(
+        true => Finding::fine(format!("{name} takes multicast")),
+        false if is_loopback => Finding::note(
             format!("{name} is the loopback interface, without the flag MULTICAST"),
             "sessions between programs of this host need no flag; others need another --interface",
-        )),
-        false => findings.push(Finding::wrong(
+        ),
+        false => Finding::wrong(
             format!("{name} takes no multicast (it has no flag MULTICAST)"),
             format!("ip link set {name} multicast on; a tunnel may not carry multicast at all"),
-        )),
+        ),
     }
-    findings
 }
 
 /// The interface on the route to the group.
@@ -157,18 +143,11 @@ mod tests {
     use crate::doctor::Verdict;
 
     #[test]
-    fn each_state_of_an_interface_has_its_remedy() {
-        let address = "10.0.0.1".parse().expect("an address");
-        let (up, running) = (InterfaceFlags::IFF_UP, InterfaceFlags::IFF_RUNNING);
-        let multicast = InterfaceFlags::IFF_MULTICAST;
-        let lines = |flags| -> Vec<String> {
-            of_flags("eth0", address, flags).iter().map(ToString::to_string).collect()
-        };
-        assert!(lines(up | running | multicast).iter().all(|line| line.starts_with("fine")));
-        assert_eq!(lines(multicast)[0], "WRONG  eth0 is down; remedy: ip link set eth0 up");
-        assert!(lines(up | multicast)[0].contains("no carrier"));
-        assert!(lines(up | running)[1].contains("ip link set eth0 multicast on"));
-        assert!(lines(up | running | InterfaceFlags::IFF_LOOPBACK)[1].starts_with("note"));
+    fn an_interface_without_multicast_has_its_remedy() {
+        let up = InterfaceFlags::IFF_UP;
+        assert_eq!(of_flags("eth0", up | InterfaceFlags::IFF_MULTICAST).verdict, Verdict::Fine);
+        assert!(of_flags("eth0", up).to_string().contains("ip link set eth0 multicast on"));
+        assert_eq!(of_flags("eth0", up | InterfaceFlags::IFF_LOOPBACK).verdict, Verdict::Note);
     }
 
     #[test]

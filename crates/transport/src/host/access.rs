@@ -45,6 +45,15 @@ pub trait Tunnel: fmt::Debug {
     /// Sends a message to the source through the tunnel; none if such messages go past it.
     fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>>;
 
+    /// A completion was sent.
+    fn note_completion(&self) {}
+
+    /// Whether what carries messages to the source was there for a while after the first completion was sent to it. One that is gone
+    /// takes them in silence.
+    fn has_carried(&self) -> bool {
+        true
+    }
+
     /// Something that the operator should know, once.
     fn take_notice(&mut self) -> Option<Notice>;
 }
@@ -192,7 +201,7 @@ impl Access {
     }
 
     /// Sends a message to the source through the tunnel, if there is one that carries it.
-    pub(super) fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>> {
+    pub(crate) fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>> {
         match self {
             Access::Native(_) => None,
             Access::Tunnel(tunnel) => tunnel.send_feedback(message, to),
@@ -204,6 +213,21 @@ impl Access {
         match self {
             Access::Native(_) => None,
             Access::Tunnel(tunnel) => tunnel.take_notice(),
+        }
+    }
+
+    /// A completion was sent.
+    pub(super) fn note_completion(&self) {
+        if let Access::Tunnel(tunnel) = self {
+            tunnel.note_completion();
+        }
+    }
+
+    /// Whether completions have gone further than to a relay that is gone, as far as is known.
+    pub(super) fn has_carried(&self) -> bool {
+        match self {
+            Access::Native(_) => true,
+            Access::Tunnel(tunnel) => tunnel.has_carried(),
         }
     }
 

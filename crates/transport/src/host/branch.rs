@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::IoSlice;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
@@ -22,6 +22,9 @@ pub trait Branch: fmt::Debug {
 
     /// Does what is due.
     fn look(&mut self);
+
+    /// The source has another address from now on.
+    fn moved(&mut self, source: IpAddr);
 }
 
 /// A branch, and whether it is all there is.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 
 use layercast_delivery::relay::session::Prefix;
 use nix::ifaddrs::getifaddrs;
-use nix::net::if_::if_nametoindex;
+use nix::net::if_::{InterfaceFlags, if_nametoindex};
 use nix::sys::socket::{getsockopt, sockopt};
 use socket2::SockRef;
 
@@ -25,32 +25,79 @@ impl Interface {
     /// The interface with that name or address; without one, the interface on the route to the group.
     ///
     /// # Errors
-    /// [`Error::NoSuchInterface`] or [`Error::NoRoute`].
+    /// [`Error::NoSuchInterface`], [`Error::NotReady`] or [`Error::NoRoute`].
     pub fn find(wanted: Option<&str>, group: SocketAddr) -> Result<Interface, Error> {
         let all = Interface::all(group.is_ipv6());
         if let Some(wanted) = wanted {
             let address = wanted.parse().ok();
             let fits = |one: &&Interface| one.name == wanted || Some(one.address) == address;
-            return all.iter().find(fits).cloned().ok_or_else(|| {
-                let mut known: Vec<_> = all.iter().map(|one| one.name.clone()).collect();
-                known.dedup();
-                Error::NoSuchInterface { name: wanted.to_owned(), known }
-            });
+            return all.iter().find(fits).cloned().ok_or_else(|| missing(wanted, group.is_ipv6(), &all));
         }
         // The kernel chooses an address when a socket is connected; no packet is sent.
         let routed = UdpSocket::bind((unspecified(group), 0)).and_then(|socket| {
             socket.connect(group)?;
             socket.local_addr()
         });
-        let address = routed.map_err(|source| Error::socket("find a route to the group", group, source))?;
+        let address =
+            routed.map_err(|source| match Error::socket("find a route to the group", group, source) {
+                // A link that is down has no route.
+                Error::NoRoute { .. } => {
+                    match all.iter().find(|one| !one.address.is_loopback() && !one.is_up()) {
+                        Some(Interface { name, .. }) => Error::NotReady {
+                            reason: format!(
+                                "no route to the group {group}, and {name} is down: ip link set {name} up"
+                            ),
+                        },
+                        None => Error::NoRoute { group },
+                    }
+                }
+                error => error,
+            })?;
         all.into_iter().find(|one| address.ip() == one.address).ok_or(Error::NoRoute { group })
+    }
+
+    /// As [`Interface::find`], and it can send.
+    ///
+    /// # Errors
+    /// Those, and [`Error::NotReady`] if it is down.
+    pub(crate) fn ready(wanted: Option<&str>, group: SocketAddr) -> Result<Interface, Error> {
+        let found = Interface::find(wanted, group)?;
+        match Interface::trouble(&found.name) {
+            Some((what, remedy)) if !found.is_up() => {
+                Err(Error::NotReady { reason: format!("{what}: {remedy}") })
+            }
+            _ => Ok(found),
+        }
+    }
+
+    fn is_up(&self) -> bool {
+        flags(&self.name).is_some_and(|flags| flags.contains(InterfaceFlags::IFF_UP))
+    }
+
+    /// What keeps packets from passing an interface, and what helps: it is gone, it is down, or it has no carrier.
+    pub fn trouble(name: &str) -> Option<(String, String)> {
+        let Some(flags) = flags(name) else {
+            return Some((
+                format!("the interface {name} is gone"),
+                "`ip link` shows those that are there".to_owned(),
+            ));
+        };
+        if !flags.contains(InterfaceFlags::IFF_UP) {
+            return Some((format!("{name} is down"), format!("ip link set {name} up")));
+        }
+        (!flags.contains(InterfaceFlags::IFF_RUNNING)).then(|| {
+            (
+                format!("{name} has no carrier"),
+                "look at the cable, the switch's port or the other end".to_owned(),
+            )
+        })
     }
 
     /// The interface by name or address with what a router of its link has there: an address of this version of IP, link-local over
     /// IPv6 (RFC 3810, section 5.1.14), and the prefixes of the link.
     ///
     /// # Errors
-    /// [`Error::NoSuchInterface`].
+    /// [`Error::NoSuchInterface`] or [`Error::NotReady`].
     pub(crate) fn of_link(wanted: &str, is_v6: bool) -> Result<(Interface, Vec<Prefix>), Error> {
         let versions = [Interface::all(is_v6), Interface::all(!is_v6)];
         let address = wanted.parse().ok();
@@ -60,11 +107,7 @@ impl Interface {
         let is_local =
             |one: &&Interface| matches!(one.address, IpAddr::V6(address) if address.is_unicast_link_local());
         let found = all.iter().find(|one| one.name == name && is_local(one) == is_v6).cloned();
-        let found = found.ok_or_else(|| {
-            let mut known: Vec<_> = all.iter().map(|one| one.name.clone()).collect();
-            known.dedup();
-            Error::NoSuchInterface { name: wanted.to_owned(), known }
-        })?;
+        let found = found.ok_or_else(|| missing(wanted, is_v6, all))?;
         Ok((found, prefixes(name)))
     }
 
@@ -118,6 +161,28 @@ impl Interface {
         all.sort_by_key(|one| matches!(one.address, IpAddr::V6(address) if address.is_unicast_link_local()));
         all
     }
+}
+
+/// The flags of an interface; none if it is gone.
+pub(crate) fn flags(name: &str) -> Option<InterfaceFlags> {
+    let mut all = getifaddrs().into_iter().flatten();
+    all.find(|entry| entry.interface_name == name).map(|entry| entry.flags)
+}
+
+/// Why there is no such interface with an address: one that is there may get it later, and so may an address.
+fn missing(wanted: &str, is_v6: bool, all: &[Interface]) -> Error {
+    let version = if is_v6 { "IPv6" } else { "IPv4" };
+    if wanted.parse::<IpAddr>().is_ok() {
+        return Error::NotReady { reason: format!("no interface has the {version} address {wanted} now") };
+    }
+    if if_nametoindex(wanted).is_ok() {
+        let down = Interface::trouble(wanted)
+            .map_or(String::new(), |(what, remedy)| format!(", and {what} ({remedy})"));
+        return Error::NotReady { reason: format!("{wanted} has no {version} address now{down}") };
+    }
+    let mut known: Vec<_> = all.iter().map(|one| one.name.clone()).collect();
+    known.dedup();
+    Error::NoSuchInterface { name: wanted.to_owned(), known }
 }
 
 /// The prefixes of an interface's link, of both versions of IP.

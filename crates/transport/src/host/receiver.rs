@@ -56,6 +56,8 @@ struct Memberships {
     /// The base layer could not be joined: without it there is no session.
     failure: Option<Error>,
     ended: bool,
+    /// Whether leaving the base channel has no effect.
+    keeps_base: bool,
     packet_loss: PacketLoss,
     leaves: Leaves,
     /// The MAC of what is sent to the source; none if it is not authenticated.
@@ -84,6 +86,10 @@ const SILENT: Duration = Duration::from_secs(1);
 pub struct ReceiverHost {
     memberships: Memberships,
     receiver: Receiver,
+    /// Of what the receiver is made anew.
+    make: (Protocol, u64),
+    /// Whether the base channel alone is held, without a receiver.
+    rests: bool,
     /// How many receivers the protocol serves, if not any number.
     most: Option<usize>,
     /// Since when no channel but the base layer's has been joined.
@@ -140,6 +146,8 @@ impl ReceiverHost {
             stranger: None,
             heard: Time::ZERO,
             receiver: protocol.receiver(session.plan(), Stream::new(seed, "receiver")),
+            make: (protocol.clone(), seed),
+            rests: false,
             inbox: Inbox::new(session.packet.as_bytes() as usize),
             accepted: Vec::with_capacity(Inbox::MOST),
             memberships: Memberships {
@@ -151,6 +159,7 @@ impl ReceiverHost {
                 failed: Vec::new(),
                 failure: None,
                 ended: false,
+                keeps_base: false,
                 packet_loss: PacketLoss::new(channels),
                 leaves: Leaves::new(clock),
                 feedback_mac: None,
@@ -284,12 +293,34 @@ impl ReceiverHost {
         self.drive_endpoint(self.clock.now(), Input::Stop)
     }
 
+    /// Holds the base channel alone from now on, or begins with a new receiver.
+    ///
+    /// # Errors
+    /// If the base layer cannot be joined.
+    pub fn set_rest(&mut self, rests: bool) -> Result<(), Error> {
+        self.memberships.keeps_base = true;
+        let stopped = if rests { self.stop() } else { Ok(()) };
+        self.memberships.keeps_base = false;
+        stopped?;
+        let (protocol, seed) = &self.make;
+        self.receiver = protocol.receiver(self.memberships.session.plan(), Stream::new(*seed, "receiver"));
+        (self.rests, self.deadline, self.memberships.last_change) = (rests, None, None);
+        if rests { Ok(()) } else { self.start() }
+    }
+
     /// Sends a completion to the source.
     ///
     /// # Errors
     /// The system's error.
     pub fn complete(&self, completion: Completion) -> Result<(), Error> {
-        self.send_feedback(&completion.to_bytes())
+        self.send_feedback(&completion.to_bytes())?;
+        self.memberships.access.note_completion();
+        Ok(())
+    }
+
+    /// Whether completions have gone further than to a relay that is gone, as far as is known.
+    pub fn has_reported(&self) -> bool {
+        self.memberships.access.has_carried()
     }
 
     /// Sends a reception report to the source.
@@ -300,13 +331,13 @@ impl ReceiverHost {
         self.send_feedback(&report.to_bytes())
     }
 
-    /// Says to the source which level this receiver holds.
+    /// Says to the source which level this receiver holds, and which part of the base it loses if it holds no more, in 255ths.
     ///
     /// # Errors
     /// The system's error.
-    pub fn demand(&self, level: Level) -> Result<(), Error> {
+    pub fn demand(&self, level: Level, lost: u8) -> Result<(), Error> {
         let tsi = self.memberships.session.tsi;
-        self.send_feedback(&Demand { tsi, level }.to_bytes())
+        self.send_feedback(&Demand { tsi, level, lost }.to_bytes())
     }
 
     fn send_feedback(&self, bytes: &[u8]) -> Result<(), Error> {
@@ -374,8 +405,12 @@ impl ReceiverHost {
                 u64::from(datagram.ecn == layercast_core::contract::Ecn::Marked);
             // Time never decreases for an endpoint.
             self.now = self.now.max(datagram.at);
-            self.deadline =
-                drive(&mut self.receiver, self.now, Input::Packet(arrival), &mut self.memberships);
+            if self.rests {
+                self.memberships.ended |= accepted.repr.fields.end_of_session;
+            } else {
+                self.deadline =
+                    drive(&mut self.receiver, self.now, Input::Packet(arrival), &mut self.memberships);
+            }
             self.accepted.push((index, Part::from(&accepted.repr), accepted.payload.len()));
             on_accepted(self.now, &accepted)?;
         }
@@ -514,6 +549,9 @@ impl Host<Header> for Memberships {
     }
 
     fn leave(&mut self, channel: Channel) {
+        if self.keeps_base && channel == Channel(0) {
+            return;
+        }
         if let Some(held) = self.held.get_mut(channel.index())
             && std::mem::take(held)
         {

@@ -89,6 +89,12 @@ pub(super) struct SendPath {
     pub(super) collector: Option<Collector>,
     /// None if all levels are always sent.
     pub(super) demands: Option<Demands>,
+    /// Whether packets of other channels than the base are dropped.
+    pub(super) base_alone: bool,
+    /// How many packets of the base were built.
+    pub(super) of_base: u64,
+    /// How many packets the kernel had no space for.
+    pub(super) overflows: u64,
     /// The second path of all packets, if there is one.
     pub(super) branching: Option<Branching>,
     /// Whether routers may mark packets.
@@ -116,6 +122,9 @@ impl SendPath {
             feedback_mac: None,
             collector: None,
             demands: None,
+            base_alone: false,
+            of_base: 0,
+            overflows: 0,
             branching: None,
             ecn: Ecn::Capable,
             refused: Vec::with_capacity(BATCH),
@@ -151,7 +160,7 @@ impl SendPath {
     /// Sends the batch.
     pub(super) fn flush(&mut self) {
         let (counters, refused, failure) = (&mut self.counters, &mut self.refused, &mut self.failure);
-        let (outage, clock) = (&mut self.outage, &self.clock);
+        let (outage, overflows, clock) = (&mut self.outage, &mut self.overflows, &self.clock);
         let headers = u64::from(self.session.ip_udp_bytes());
         let calls =
             self.outbox.flush(
@@ -181,6 +190,7 @@ impl SendPath {
                     }
                     Err(error) if is_passing(&error) => {
                         counters.refused += 1;
+                        *overflows += 1;
                         refused.push(channel);
                     }
                     Err(error) => {
@@ -238,6 +248,9 @@ impl<S: Supply> SendingHost<'_, S> {
             return Ok(());
         };
         let send_path = &mut *self.send_path;
+        if send_path.base_alone && channel != Channel(0) {
+            return Ok(());
+        }
         let now = send_path.clock.now();
         if send_path.outbox.is_full()
             || (!send_path.outbox.is_empty() && now.since(send_path.since) > LONGEST_DELAY)
@@ -260,7 +273,9 @@ impl<S: Supply> SendingHost<'_, S> {
         let Load { fdt, length, .. } = load.unwrap_or_default();
         let asks = fdt.is_some() && channel == Channel(0);
         let poll = send_path.collector.as_mut().filter(|_| asks).map(|collector| collector.poll(now));
-        let known_level = send_path.demands.as_mut().filter(|_| asks).map(|demands| demands.announce(now));
+        send_path.of_base += u64::from(channel == Channel(0));
+        let known_level =
+            send_path.demands.as_mut().filter(|_| asks).and_then(|demands| demands.announce(now));
         let repr = Repr { poll, known_level, ..load.unwrap_or_default().repr(fields, send_path.session.tsi) };
         let header_length = repr.write(front);
         let start = MAX_HEADER - header_length;

@@ -2,9 +2,9 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use quinn_udp::{RecvMeta, UdpSocketState};
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 
@@ -46,6 +46,14 @@ impl PacketSocket {
     /// The socket itself.
     pub fn as_udp(&self) -> &UdpSocket {
         &self.socket
+    }
+
+    /// Drops what the network answered to packets (ICMP), which no sender here has use for.
+    pub(super) fn drop_errors(&self) {
+        let mut room = [0; 512];
+        let mut parts = [IoSliceMut::new(&mut room)];
+        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+        while recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, None, flags).is_ok() {}
     }
 
     /// Reads what waits, a buffer for each packet or run of packets; how many there were.
@@ -145,6 +153,12 @@ pub(crate) fn open_source(
         if let Err(error) = socket.set_send_buffer_size(SEND_BUFFER) {
             tracing::debug!(%error, "cannot raise SO_SNDBUF");
         }
+        // Otherwise the kernel does not say what its queue drops.
+        let errors = match group {
+            SocketAddr::V4(_) => setsockopt(&socket, sockopt::Ipv4RecvErr, &true),
+            SocketAddr::V6(_) => setsockopt(&socket, sockopt::Ipv6RecvErr, &true),
+        };
+        errors.map_err(io::Error::from)?;
         let socket = PacketSocket::new(socket)?;
         set_ecn(&socket.socket, true)?;
         Ok(socket)
@@ -199,7 +213,7 @@ pub(super) fn set_ecn(socket: &UdpSocket, ecn: bool) -> io::Result<()> {
 }
 
 /// A socket for reports to the source.
-pub(super) fn open_reports(interface: &Interface, group: SocketAddr) -> Result<UdpSocket, Error> {
+pub(crate) fn open_reports(interface: &Interface, group: SocketAddr) -> Result<UdpSocket, Error> {
     let open = || {
         let socket = new(group)?;
         socket.bind(&interface.port(0).into())?;

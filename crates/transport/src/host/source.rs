@@ -22,9 +22,10 @@ use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
 use super::socket::{open_source, set_ecn};
 use super::{Branch, Clock, Inbox, Interface};
 use crate::error::Error;
+use layercast_delivery::object::TOI_TABLE;
 use layercast_delivery::packet::{Completion, Demand, ReceptionReport};
 use layercast_delivery::reporting::Collector;
-use layercast_delivery::reporting::demand::Demands;
+use layercast_delivery::reporting::demand::{Demands, Sending};
 use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::sequence::Sequence;
@@ -43,6 +44,19 @@ const HEARD_MAX: usize = 1024;
 /// The longest message of a receiver that is read.
 const FEEDBACK_MAX: usize = 2 * MAX_REPORT + TAG_BYTES;
 
+/// How often the source looks at what its uplink took.
+const UPLINK_EVERY: Duration = Duration::from_ms(500);
+
+/// Packets that are sent one by one, more rarely than the endpoint would.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    every: Duration,
+    /// When the next one is sent.
+    next: Time,
+    /// How many there were when the endpoint was given data for it; none while it has none.
+    given: Option<u64>,
+}
+
 /// The host of a source.
 #[derive(Debug)]
 pub struct SourceHost {
@@ -50,6 +64,10 @@ pub struct SourceHost {
     source: Source,
     inbox: Inbox,
     deadline: Option<Time>,
+    /// None if the endpoint decides when packets are sent.
+    pace: Option<Pace>,
+    /// When the uplink was looked at last, and the bytes and refused packets until then.
+    uplink: (Time, u64, u64),
     /// When the last burst of packets was sent.
     burst: Time,
     /// How late timers were since this was last asked, and how many there were.
@@ -90,6 +108,8 @@ impl SourceHost {
             source,
             inbox,
             deadline: None,
+            pace: None,
+            uplink: (Time::ZERO, 0, 0),
             burst: Time::ZERO,
             late: (Duration::ZERO, 0),
             completions: VecDeque::new(),
@@ -182,10 +202,17 @@ impl SourceHost {
         self.send_path.collector = Some(Collector::new());
     }
 
-    /// Sends only the levels that receivers hold or may soon hold, and asks them which these are. `rates` are those of all levels, from
-    /// the lowest. Called before the start.
-    pub fn send_on_demand(&mut self, rates: Vec<Rate>) {
-        self.send_path.demands = Demands::new(rates, self.send_path.clock.now());
+    /// Sends only the levels that the uplink carries. With `on_demand` only those that receivers hold or may soon hold too, which
+    /// are asked for them, and next to nothing where nobody is heard. `rates` are those of all levels, from the lowest. Called
+    /// before the start.
+    pub fn bound(&mut self, rates: Vec<Rate>, on_demand: bool) {
+        let new = if on_demand { Demands::new } else { Demands::all };
+        self.send_path.demands = Some(new(rates, self.session().packet, self.clock().now()));
+    }
+
+    /// What decides which levels are sent; none if all are.
+    pub fn demands(&mut self) -> Option<&mut Demands> {
+        self.send_path.demands.as_mut()
     }
 
     /// What reception reports say of the receivers; none if they are not polled.
@@ -198,12 +225,35 @@ impl SourceHost {
         self.send_path.branching = Some(Branching { branch, only, ecn: self.send_path.ecn });
     }
 
+    /// Goes on from another address, since this host no longer has the old one. The session's description is another one then.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn move_to(&mut self, interface: &Interface, ttl: u8) -> Result<(), Error> {
+        let SendPath { session, .. } = &mut self.send_path;
+        // Somebody may have the port there.
+        let socket = open_source(interface, session.group, session.feedback.port(), ttl)
+            .or_else(|_| open_source(interface, session.group, 0, ttl))?;
+        let port = socket.as_udp().local_addr().map_or(session.feedback.port(), |address| address.port());
+        session.source = interface.address;
+        session.feedback = SocketAddr::new(interface.address, port);
+        self.send_path.socket = socket;
+        self.send_path.outage = None;
+        if let Some(branching) = &mut self.send_path.branching {
+            branching.branch.moved(interface.address);
+        }
+        self.set_ecn(self.send_path.ecn == Ecn::Capable)
+    }
+
     /// Starts the session.
     ///
     /// # Errors
     /// What ends it at once.
     pub fn start(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        self.drive_endpoint(self.send_path.clock.now(), Input::Start, supply)
+        let now = self.send_path.clock.now();
+        self.drive_batching(now, Input::Start, supply);
+        self.look_at_demand(now, supply)?;
+        self.flush(supply)
     }
 
     /// Ends the session: its last packets announce the end.
@@ -221,6 +271,8 @@ impl SourceHost {
     pub fn step(&mut self, latest: Time, supply: &mut impl Supply) -> Result<(), Error> {
         let now = self.send_path.clock.now();
         let due = self.due();
+        let pace = self.pace.filter(|pace| pace.given.is_none()).map_or(Time::MAX, |pace| pace.next);
+        let latest = latest.min(pace);
         let wake = due.map_or(latest, |due| due.min(latest));
         let own = &self.send_path.socket;
         let branch = self.send_path.branching.as_ref().map(|branching| branching.branch.socket());
@@ -230,7 +282,11 @@ impl SourceHost {
         let waited = waits.get_mut(..count).always("there are two");
         // An interrupted wait is over: the caller checks whether to stop.
         let ready = ppoll(waited, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
+        let has_errors = waits[0].revents().is_some_and(|events| events.contains(PollFlags::POLLERR));
         let [is_own, is_branch] = waits.map(|wait| ready > 0 && wait.any().unwrap_or(false));
+        if ready > 0 && has_errors {
+            self.send_path.socket.drop_errors();
+        }
         if is_own {
             self.receive_feedback(supply)?;
         }
@@ -246,23 +302,70 @@ impl SourceHost {
                     break;
                 }
                 self.drive_batching(now, Input::Timer, supply);
+                self.pause_when_sent(now, supply);
             }
             self.flush(supply)?;
         }
-        Ok(())
+        self.keep_pace(now, supply)
+    }
+
+    /// Gives the endpoint data for the next packet of a pace, when it is due.
+    fn keep_pace(&mut self, now: Time, supply: &mut impl Supply) -> Result<(), Error> {
+        let Some(pace) = self.pace.as_mut().filter(|pace| pace.given.is_none() && now >= pace.next) else {
+            return Ok(());
+        };
+        pace.next = now + pace.every;
+        pace.given = Some(self.send_path.of_base);
+        supply.announce_soon();
+        self.drive_batching(now, Input::DataAvailable, supply);
+        self.pause_when_sent(now, supply);
+        self.flush(supply)
+    }
+
+    /// Lets an endpoint that keeps a pace wait when it has sent its packet.
+    fn pause_when_sent(&mut self, now: Time, supply: &mut impl Supply) {
+        let sent = self.send_path.of_base;
+        if let Some(pace) = &mut self.pace
+            && pace.given.is_some_and(|given| sent > given)
+        {
+            pace.given = None;
+            self.drive_batching(now, Input::DataExhausted, supply);
+        }
+    }
+
+    /// Looks at what the uplink took since the last time.
+    fn look_at_uplink(&mut self, now: Time) {
+        let (looked, bytes, refused) = self.uplink;
+        let Some(demands) = self.send_path.demands.as_mut().filter(|_| now.since(looked) >= UPLINK_EVERY)
+        else {
+            return;
+        };
+        self.uplink = (now, self.send_path.counters.bytes, self.send_path.overflows);
+        let packet = u64::from(self.send_path.session.packet.as_bytes());
+        demands.look_at_uplink(now, self.uplink.1 - bytes, (self.uplink.2 - refused) * packet);
     }
 
     /// Passes the levels in demand to the endpoint when they change, and has what is known announced.
     fn look_at_demand(&mut self, now: Time, supply: &mut impl Supply) -> Result<(), Error> {
+        self.look_at_uplink(now);
         let Some(demands) = &mut self.send_path.demands else { return Ok(()) };
-        if demands.is_urgent(now) {
+        if demands.is_urgent(now) && self.pace.is_none() {
             supply.announce_soon();
         }
-        if let Some(level) = demands.take_change(now) {
-            tracing::debug!(?level, "levels in demand");
-            self.drive_endpoint(now, Input::Demand(level), supply)?;
+        let Some(Sending { level, every }) = demands.take_change(now) else { return Ok(()) };
+        tracing::debug!(?level, ?every, "what is sent");
+        let waits = self.pace.is_some_and(|pace| pace.given.is_none());
+        self.pace = every.map(|every| Pace { every, next: now, given: None });
+        self.send_path.base_alone = every.is_some();
+        self.drive_endpoint(now, Input::Demand(level), supply)?;
+        match every {
+            Some(_) => self.drive_endpoint(now, Input::DataExhausted, supply),
+            None if waits => {
+                supply.announce_soon();
+                self.drive_endpoint(now, Input::DataAvailable, supply)
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// When packets are sent next: at the deadline, and no earlier than a burst after the last one.
@@ -335,6 +438,7 @@ impl SourceHost {
             match Completion::from_bytes(bytes) {
                 Ok(completion) if completion.tsi == session.tsi => {
                     counters.completions += 1;
+                    demands.iter_mut().for_each(|demands| demands.left(clock.now()));
                     if self.completions.len() < COMPLETIONS_MAX {
                         self.completions.push_back((completion, from));
                     }
@@ -347,7 +451,10 @@ impl SourceHost {
             match (Demand::from_bytes(bytes), demands) {
                 (Ok(demand), Some(demands)) if demand.tsi == session.tsi => {
                     counters.demands += 1;
-                    demands.note(clock.now(), demand.level);
+                    match demand.lost {
+                        0 => demands.note(clock.now(), demand.level),
+                        lost => demands.complain(clock.now(), lost),
+                    }
                 }
                 _ => counters.bad_feedback += 1,
             }
@@ -358,7 +465,17 @@ impl SourceHost {
                 (Ok(report), Some(collector)) if report.tsi == session.tsi => {
                     counters.reception_reports += 1;
                     collector.report(clock.now(), from, report);
-                    demands.iter_mut().for_each(Demands::heard);
+                    let now = clock.now();
+                    // A receiver that ends has the whole table. Completions are not acknowledged, and may be lost.
+                    if report.is_complete && report.is_leaving && self.completions.len() < COMPLETIONS_MAX {
+                        let completion =
+                            Completion { tsi: report.tsi, toi: TOI_TABLE, receiver: report.receiver };
+                        self.completions.push_back((completion, from));
+                    }
+                    demands.iter_mut().for_each(|demands| match report.is_leaving {
+                        true => demands.left(now),
+                        false => demands.heard(now),
+                    });
                 }
                 _ => counters.bad_feedback += 1,
             }
@@ -371,6 +488,7 @@ impl SourceHost {
             }
             Ok(header) if !is_cut => {
                 counters.reports += 1;
+                demands.iter_mut().for_each(|demands| demands.heard(clock.now()));
                 let arrival = arrival((from, ecn), header, size);
                 // The arrival times are before now; the source uses its own clock.
                 let now = clock.now();

@@ -40,7 +40,6 @@ pub(super) fn receive(
     session: &FluteSession,
     folder: Folder,
     options: &ReceiveOptions,
-    interface: &Interface,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&ReceiveEvent<'_>),
 ) -> Result<ReceiveProgress, Error> {
@@ -63,7 +62,8 @@ pub(super) fn receive(
     let mut breaker = Breaker::default();
     let wait = Wait { not: None, patience: options.start_within };
     let finished = loop {
-        let joined = Host::join(session, interface);
+        let interface = Interface::find(options.interface.as_deref(), session.group);
+        let joined = interface.and_then(|interface| Host::join(session, &interface));
         // The group is left before a pause.
         let outcome = joined.and_then(|mut host| host.run(&mut running, &mut breaker, say));
         let next = match outcome {

@@ -21,8 +21,8 @@ use crate::notice::Notice;
 use crate::random_seed;
 use crate::relay::{FeedbackPath, RelayTunnel};
 
-/// How long multicast is waited for before a relay is asked (CHOICE: tables are sent every second).
-const NATIVE_FOR: StdDuration = StdDuration::from_secs(3);
+/// How long multicast is waited for before a relay is asked (CHOICE: a source that hears nobody sends a packet every three seconds).
+const NATIVE_FOR: StdDuration = StdDuration::from_secs(4);
 /// After such a silence of a session that came by multicast a relay is asked, and up to as much later for each receiver as the
 /// second says: the receivers of a region that loses multicast do not come to a relay together.
 const LOST: StdDuration = StdDuration::from_secs(2);
@@ -81,14 +81,24 @@ struct Probe {
 }
 
 impl<'o> Placing<'o> {
-    /// Nothing is joined yet.
+    /// Nothing is joined yet. An interface that is down is waited for, and `say` gets that.
     ///
     /// # Errors
     /// Without relays, if there is no interface for multicast.
-    pub(super) fn new(options: &'o ReceiveOptions) -> Result<Placing<'o>, Error> {
+    pub(super) fn new(
+        options: &'o ReceiveOptions,
+        say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    ) -> Result<Placing<'o>, Error> {
         let found = Interface::find(options.interface.as_deref(), options.known.group());
         let native = match found {
-            Ok(interface) => Some(interface),
+            Ok(interface) => {
+                if let Some((what, remedy)) = Interface::trouble(&interface.name) {
+                    let reason = format!("{what}: {remedy}");
+                    let patience = (!options.keep_going).then_some(options.start_within);
+                    say(&ReceiveEvent::Notice(&Notice::UplinkDown { reason, patience }));
+                }
+                Some(interface)
+            }
             Err(error) if options.relays.is_empty() => return Err(error),
             Err(error) => {
                 tracing::debug!(%error, "multicast is not tried");
@@ -109,6 +119,18 @@ impl<'o> Placing<'o> {
         })
     }
 
+    /// The error with its cause, where silence has one on this host.
+    pub(super) fn explained(&self, error: Error) -> Error {
+        let trouble = self.native.as_ref().and_then(|interface| Interface::trouble(&interface.name));
+        match (error, trouble) {
+            (Error::Silent { group, waited, .. }, Some((what, remedy))) => {
+                let remedy = format!("{what}: {remedy}");
+                Error::Silent { group, waited, reasons: remedy }
+            }
+            (error, _) => error,
+        }
+    }
+
     /// The interface for messages to the source.
     pub(super) fn interface(&self) -> Interface {
         let group = self.options.known.group();
@@ -126,18 +148,20 @@ impl<'o> Placing<'o> {
     ) -> Result<Found, Error> {
         let options = self.options;
         let has_relays = !options.relays.is_empty();
+        let reports = self.interface();
         if let Some(interface) = self.native.clone().filter(|_| !self.is_tunnelled) {
             let access = Access::Native(Groups::new(interface, options.known.source()));
             let waited = if has_relays { patience.min(NATIVE_FOR) } else { patience };
-            match discovery::find(options, access, not, waited, stop, begin, say) {
-                Err(Error::Silent { group, waited, .. }) if has_relays && waited < patience => {
+            match discovery::find(options, access, &reports, not, waited, (stop, begin), say) {
+                Err(error) if has_relays && waited < patience && error.is_of_search() => {
+                    let group = options.known.group();
                     say(&ReceiveEvent::Notice(&Notice::NoMulticast { group, waited }));
                     self.tunnelled();
                 }
                 found => return found,
             }
         }
-        discovery::find(options, self.tunnel(START_SPREAD)?, not, patience, stop, begin, say)
+        discovery::find(options, self.tunnel(START_SPREAD)?, &reports, not, patience, (stop, begin), say)
     }
 
     fn tunnelled(&mut self) {

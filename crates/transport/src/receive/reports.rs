@@ -18,8 +18,9 @@ use crate::random_seed;
 const COMPLETION_SPREAD: Duration = Duration::from_secs(1);
 /// The number of copies of a completion, since it is not acknowledged.
 const COMPLETION_COPIES: u32 = 3;
-/// The most attempts: a receiver that was busy for seconds first has to be admitted by its relay again.
-const COMPLETION_TRIES: u32 = 10;
+/// The most attempts, of half a second each: a receiver that was busy for seconds first has to be admitted by its relay again, and
+/// one whose relay has died notices that within five seconds and goes to the next.
+const COMPLETION_TRIES: u32 = 24;
 
 fn completion(host: &ReceiverHost, receiver: NonZeroU64) -> Completion {
     Completion { tsi: host.session().tsi, toi: TOI_TABLE, receiver }
@@ -36,11 +37,14 @@ pub(super) fn report_completion(host: &mut ReceiverHost, receiver: NonZeroU64, s
     let mut copies = 0;
     for _ in 0..COMPLETION_TRIES {
         host.rest(units::Duration::from_secs_f64(spread().as_secs_f64()));
+        if (copies >= COMPLETION_COPIES && host.has_reported()) || stop.load(Ordering::Relaxed) {
+            return;
+        }
         match host.complete(completion) {
             Ok(()) => copies += 1,
             Err(error) => tracing::debug!(%error, "a completion was not sent"),
         }
-        if copies == COMPLETION_COPIES || stop.load(Ordering::Relaxed) {
+        if copies == COMPLETION_COPIES && host.has_reported() {
             return;
         }
     }
@@ -73,10 +77,15 @@ impl Completions {
         let now = Instant::now();
         let before = self.due.len();
         self.due.retain(|&at| at > now);
-        if self.due.len() < before
-            && let Err(error) = host.complete(completion(host, receiver))
-        {
+        if self.due.len() == before {
+            return;
+        }
+        if let Err(error) = host.complete(completion(host, receiver)) {
             tracing::debug!(%error, "a completion was not sent");
+        }
+        // The relay may be gone; the next one has not had it.
+        if self.due.is_empty() && !host.has_reported() {
+            self.due.push(now + COMPLETION_SPREAD);
         }
     }
 }

@@ -57,8 +57,7 @@ pub(super) struct Running<'a> {
     completions: Completions,
     /// None before a session is found, and if nothing is reported.
     reports: Option<ReceptionReports>,
-    /// None before a session is found.
-    demand: Option<LevelDemand>,
+    demand: LevelDemand,
     /// The number by which this receiver reports.
     pub(super) number: NonZeroU64,
     /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
@@ -84,7 +83,7 @@ impl<'a> Running<'a> {
             following: Following::new(Time::ZERO),
             completions: Completions::default(),
             reports: None,
-            demand: None,
+            demand: LevelDemand::new(),
             number: NonZeroU64::new(options.seed.unwrap_or_else(crate::random_seed))
                 .unwrap_or(NonZeroU64::MIN),
             strangers: Vec::new(),
@@ -95,11 +94,12 @@ impl<'a> Running<'a> {
     }
 
     /// Begins with a session.
-    pub(super) fn follow(&mut self, found: &FoundSession) -> Result<(), Error> {
+    pub(super) fn follow(&mut self, found: &FoundSession, demand: LevelDemand) -> Result<(), Error> {
         self.completions = Completions::default();
         let reports = || ReceptionReports::new(found.session.tsi, self.number);
         self.reports = (!self.options.silent).then(reports);
-        self.demand = Some(LevelDemand::new(found.session.channels, self.options.silent));
+        self.demand = demand;
+        self.demand.follow(found.session.channels);
         self.strangers.clear();
         self.reported = 0;
         self.reception.follow();
@@ -134,7 +134,7 @@ impl<'a> Running<'a> {
         let mut is_busy = false;
         loop {
             let due = self.reports.as_ref().map_or(Time::MAX, ReceptionReports::deadline);
-            let due = due.min(self.demand.as_ref().map_or(Time::MAX, LevelDemand::deadline));
+            let due = due.min(self.demand.deadline());
             let latest = match (is_busy, self.reception.is_decoding()) {
                 (true, _) => clock.now(),
                 (false, true) => next_progress.min(due).min(clock.now() + DECODED_WITHIN),
@@ -144,7 +144,7 @@ impl<'a> Running<'a> {
                 if let (Some(poll), Some(reports)) = (packet.repr.poll, &mut self.reports) {
                     reports.heard(poll, now);
                 }
-                self.demand.iter_mut().for_each(|demand| demand.heard(now, packet));
+                self.demand.heard(now, packet);
                 self.following.own(now);
                 Ok(())
             })?;
@@ -159,7 +159,7 @@ impl<'a> Running<'a> {
             if let Some(reports) = &mut self.reports {
                 reports.look(host, clock.now());
             }
-            self.demand.iter_mut().for_each(|demand| demand.look(host));
+            self.demand.look(host);
             if is_complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
                 let report = self.progress(host, &mut reported);
@@ -168,6 +168,7 @@ impl<'a> Running<'a> {
                 let silent = StdDuration::from_nanos(self.following.silent_for(clock.now()).as_ns());
                 placing.look(host, silent, say)?;
                 self.reception.flush();
+                self.rest_or_begin(host)?;
                 self.report(host, &report);
                 if is_complete {
                     return Ok(Outcome::Complete(Box::new(report)));
@@ -197,6 +198,12 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// A service that has everything holds the base alone, by which it learns of what is new.
+    fn rest_or_begin(&mut self, host: &mut ReceiverHost) -> Result<(), Error> {
+        let rests = self.options.keep_going && self.reception.is_up_to_date();
+        if self.demand.rest(host.clock().now(), rests) { host.set_rest(rests) } else { Ok(()) }
+    }
+
     /// Leaves the session, since all that arrives now is needless, and decodes and compares what is here.
     fn finish(
         &mut self,
@@ -204,6 +211,7 @@ impl<'a> Running<'a> {
         reported: &mut (Instant, u64),
         say: &mut dyn FnMut(&ReceiveEvent<'_>),
     ) -> Result<Outcome, Error> {
+        self.demand.leave(host);
         host.stop()?;
         let mut next_progress = Instant::now();
         loop {
@@ -247,6 +255,7 @@ impl<'a> Running<'a> {
 
     /// The session is left: the last report says why, if this is the end.
     pub(super) fn leave(&mut self, host: &ReceiverHost, outcome: &Result<Outcome, Error>) {
+        self.demand.leave(host);
         let Some(reports) = &mut self.reports else { return };
         let error = match outcome {
             Ok(Outcome::Complete(progress)) => {
@@ -320,7 +329,7 @@ impl<'a> Running<'a> {
             self.warned_of_leaves = true;
             say(&ReceiveEvent::Notice(&Notice::LeavesWithoutEffect));
         }
-        if let Some(notice) = self.demand.as_mut().and_then(LevelDemand::notice) {
+        if let Some(notice) = self.demand.notice() {
             say(&ReceiveEvent::Notice(&notice));
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::placing::Placing;
 use super::running::Running;
 use super::{ReceiveEvent, Wait};
 use crate::error::Error;
@@ -9,6 +10,20 @@ use crate::notice::Notice;
 
 /// The pause after an error that may pass.
 const PAUSE: Duration = Duration::from_secs(30);
+
+/// How packets come. A service waits for the interface, or its address.
+pub(super) fn placing<'o>(
+    running: &mut Running<'o>,
+    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+) -> Result<Placing<'o>, Error> {
+    let any = Wait { not: None, patience: running.options.start_within };
+    loop {
+        match Placing::new(running.options, say) {
+            Ok(placing) => return Ok(placing),
+            Err(error) => after(running, error, any, say)?,
+        };
+    }
+}
 
 /// What a service waits for after an error; the error itself if it does not pass or this is no service.
 pub(super) fn after(

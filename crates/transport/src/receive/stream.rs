@@ -93,13 +93,14 @@ pub fn receive(
     if matches!(options.known, Known::Flute(_)) {
         return Err(Error::NotOfFlute { what: "--stream" });
     }
-    let mut placing = Placing::new(options)?;
+    let mut placing = Placing::new(options, &mut |event| say(&StreamReceiveEvent::Host(event)))?;
     raise_file_limit();
     let mut receiving = Receiving { options, stop, begin: Instant::now(), outputs: None };
     let mut breaker = Breaker::default();
     let (mut not, mut patience) = (None, options.start_within);
     loop {
-        match receiving.session(&mut placing, to, (not, patience), &mut breaker, say)? {
+        let outcome = receiving.session(&mut placing, to, (not, patience), &mut breaker, say);
+        match outcome.map_err(|error| placing.explained(error))? {
             Outcome::Ended(ended, progress) => {
                 if let Some(outputs) = receiving.outputs {
                     outputs.finish();

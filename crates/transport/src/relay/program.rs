@@ -106,6 +106,10 @@ impl<'o> Relay<'o> {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed("wait for packets"))?;
         epoll::add(&epoll, server.as_fd(), EventData::new_u64(CHILDREN), EventFlags::IN)
             .map_err(failed("wait for packets"))?;
+        // Later nothing could be done but to serve nothing.
+        for key in options.serve.allowed.sessions.iter().filter(|_| options.parents.is_empty()) {
+            Interface::find(options.interface.as_deref(), key.group)?;
+        }
         let clock = Clock::default();
         if let Some(name) = &options.local {
             let link = open_link(options, name, &clock)?;
@@ -303,12 +307,11 @@ fn pass_on(
     let (message, to) = (feedback.message, feedback.to);
     let sent = match &upstream.by {
         By::Relay(tunnel) => tunnel.send_feedback(message, to).unwrap_or(Ok(())),
-        By::Groups(_) if upstream.may_reach(to) => {
+        By::Groups(_) => upstream.reach(to).map_or(Ok(()), |to| {
             let [v4, v6] = sockets;
             let socket = if to.is_ipv4() { v4 } else { v6 };
             socket.as_ref().map_or(Ok(()), |socket| socket.send_to(message, to).map(|_| ()))
-        }
-        By::Groups(_) => Ok(()),
+        }),
     };
     if let Err(error) = sent {
         tracing::debug!(%error, %to, "a message to the source was not passed on");

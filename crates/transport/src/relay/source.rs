@@ -53,4 +53,8 @@ impl Branch for SourceServer {
     fn look(&mut self) {
         self.server.look();
     }
+
+    fn moved(&mut self, source: IpAddr) {
+        self.source = source;
+    }
 }

@@ -1,12 +1,13 @@
 //! The tunnel between a receiver, or a relay, and the relay above it.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration as StdDuration;
 
 use layercast_core::Always as _;
-use layercast_core::units::{Channel, Duration};
+use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::relay::child::{Child, LinkReport};
 use layercast_delivery::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
 use layercast_delivery::relay::session::SessionKey;
@@ -18,6 +19,9 @@ use crate::notice::Notice;
 
 /// The longest time without work.
 const REST_MAX: StdDuration = StdDuration::from_secs(1);
+
+/// What comes from a relay so long after a round-trip time may have been on its way when the relay died (CHOICE).
+const IN_FLIGHT: Duration = Duration::from_ms(200);
 
 /// By which path messages to the source go where packets come through a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +45,8 @@ pub struct RelayTunnel {
     feedback: FeedbackPath,
     /// Through how many relays the last packet has come.
     hops: u8,
+    /// Since when the relay serves this host that was sent the last completion, and when it was sent the first.
+    completed: Cell<Option<(Time, Time)>>,
     notices: VecDeque<Notice>,
 }
 
@@ -62,7 +68,16 @@ impl RelayTunnel {
         let random = random_bytes().map_err(|source| Error::socket("draw random numbers", any, source))?;
         let clock = Clock::default();
         let child = Child::new(session, relays, clock.now(), within, random);
-        Ok(RelayTunnel { socket, is_v6, child, clock, feedback, hops: 0, notices: VecDeque::new() })
+        Ok(RelayTunnel {
+            socket,
+            is_v6,
+            child,
+            clock,
+            feedback,
+            hops: 0,
+            completed: Cell::default(),
+            notices: VecDeque::new(),
+        })
     }
 
     /// What is known of the relay that serves it; none if none does.
@@ -162,6 +177,22 @@ impl Tunnel for RelayTunnel {
                 }))
             }
         }
+    }
+
+    fn note_completion(&self) {
+        let since = self.child.link().map(|link| link.since);
+        if since != self.completed.get().map(|(since, _)| since) {
+            self.completed.set(since.map(|since| (since, self.clock.now())));
+        }
+    }
+
+    fn has_carried(&self) -> bool {
+        let carried = |link: LinkReport| {
+            let (since, first) = self.completed.get()?;
+            let came_later = link.heard > first + link.rtt.unwrap_or_default() + IN_FLIGHT;
+            Some(link.since == since && came_later)
+        };
+        self.feedback != FeedbackPath::Relay || self.child.link().and_then(carried).unwrap_or(false)
     }
 
     fn take_notice(&mut self) -> Option<Notice> {

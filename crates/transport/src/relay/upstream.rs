@@ -1,6 +1,6 @@
 //! From where a relay has the packets of a session: multicast of its network, or another relay.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use layercast_core::units::{Channel, Duration};
 use layercast_delivery::relay::session::SessionKey;
@@ -19,7 +19,7 @@ pub(super) struct Upstream {
     pub(super) key: SessionKey,
     pub(super) by: By,
     /// The addresses that sent packets of this session: where feedback may go.
-    sources: Vec<IpAddr>,
+    sources: Vec<SocketAddr>,
 }
 
 /// How they come.
@@ -86,7 +86,7 @@ impl Upstream {
             if let Some(channel) = first.channel.filter(|_| !first.cut) {
                 let source = first.from.ip();
                 if self.key.source.is_none_or(|wanted| wanted == source) {
-                    self.know(source);
+                    self.know(first.from);
                     let of = (hops + 1, channel, source);
                     server.forward(place, of, (next..next + count).filter_map(alike), first.ecn);
                 }
@@ -95,14 +95,19 @@ impl Upstream {
         }
     }
 
-    fn know(&mut self, source: IpAddr) {
-        if !self.sources.contains(&source) && self.sources.len() < SOURCES_MAX {
+    /// One socket of each address is known: a program that sends on from another one is a source that was restarted.
+    fn know(&mut self, source: SocketAddr) {
+        if let Some(known) = self.sources.iter_mut().find(|known| known.ip() == source.ip()) {
+            *known = source;
+        } else if self.sources.len() < SOURCES_MAX {
             self.sources.push(source);
         }
     }
 
-    /// Whether messages may be sent to this address: one that sends packets of the session.
-    pub(super) fn may_reach(&self, to: SocketAddr) -> bool {
-        self.sources.contains(&to.ip()) && to.port() != 0
+    /// Where a message is sent: to an address that sends packets of the session, and without a port to the one that they come
+    /// from. None if it is to be dropped.
+    pub(super) fn reach(&self, to: SocketAddr) -> Option<SocketAddr> {
+        let known = self.sources.iter().find(|known| known.ip() == to.ip())?;
+        Some(if to.port() == 0 { *known } else { to }).filter(|to| to.port() != 0)
     }
 }

@@ -1,6 +1,7 @@
 //! The payload of a source: files, and the table that describes them.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::TryRecvError;
@@ -9,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::carousel::BlockWindow;
-use layercast_delivery::catalogue::TableSettings;
+use layercast_delivery::catalogue::{CatalogueError, Item, TableSettings};
 use layercast_delivery::object::{Coding, Content, Cut, Entry as Object, PART_SYMBOLS};
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::sender::{Load, Sender};
@@ -20,7 +21,7 @@ use super::follow::Changes;
 use super::hashing::Hashing;
 use super::packages::{Origin, Packages, Prepared};
 use super::repairs::ENCODERS_MAX;
-use super::scan::{Found, FoundItem, Reading, hashed, item_of, scan, tag_of};
+use super::scan::{Found, FoundItem, LeftOut, Reading, hashed, item_of, open, scan, tag_of};
 use super::state::{Entry, Numbers, Saved, text};
 use super::store::Store;
 use super::{Ends, SendEvent, TAGGED};
@@ -49,36 +50,62 @@ const FINE_MAX: f64 = TURN_MIN / 8.0;
 /// its files are open and their space is reserved.
 const LEAD_S: f64 = 0.3;
 
+/// What a sender begins with.
+pub(super) struct Beginning {
+    pub(super) found: Found,
+    /// What the user named, which is not left out in silence.
+    named: Vec<PathBuf>,
+    /// How many files were left out that receivers lack.
+    left_out: usize,
+}
+
 /// Finds the files and reads them for their hashes, but those whose hashes an earlier sender
-/// left, and those that have a tag ([`tag_of`]).
+/// left, and those that have a tag ([`tag_of`]). What cannot be read is left out, with a notice, but not what was named.
 pub(super) fn find(
     paths: &[PathBuf],
     saved: &Saved,
     how: Reading,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
-) -> Result<Found, Error> {
-    let found = scan(paths, &mut |notice| say(&SendEvent::Notice(&notice)))?;
+) -> Result<Beginning, Error> {
+    let found = scan(paths)?;
+    let mut lacking = 0;
+    let mut leave_out = |one: &LeftOut, say: &mut dyn FnMut(&SendEvent<'_>)| {
+        lacking += usize::from(one.is_lacking);
+        say(&SendEvent::Notice(&one.notice()));
+    };
+    found.left_out.iter().for_each(|one| leave_out(one, say));
     let is_read = |item: &&FoundItem| tag_of(item, how).is_none();
-    let of: u64 = found.iter().filter(is_read).map(FoundItem::length).sum();
+    let of: u64 = found.items.iter().filter(is_read).map(FoundItem::length).sum();
     let mut before = 0;
-    let mut items = Vec::with_capacity(found.len());
-    for one in found {
+    let mut items = Vec::with_capacity(found.items.len());
+    for one in found.items {
         let known = one.fingerprint.and_then(|fingerprint| saved.hashes(&fingerprint, how.cut));
         let tag = tag_of(&one, how);
-        let item = if known.is_some() || tag.is_some() {
-            item_of(&one, known, tag)
+        // What has a tag is read while it is sent.
+        let read = if known.is_some() || tag.is_some() {
+            open(&one.path)
+                .map_err(|error| Error::file("read", &one.path, error))
+                .map(|_| item_of(&one, known, tag))
         } else {
             hashed(&one, how, &mut |done| {
                 say(&SendEvent::Hashing { done: before + done, of });
                 !stop.load(Ordering::Relaxed)
-            })?
+            })
         };
-        // What is read while it is sent is no part of this.
         before += if tag.is_none() { one.length() } else { 0 };
-        items.push((one, item));
+        match read {
+            Ok(item) => items.push((one, item)),
+            Err(error) if matches!(error, Error::Interrupted) || paths.contains(&one.path) => {
+                return Err(error);
+            }
+            Err(error) => leave_out(&LeftOut::file(&one.path, &error), say),
+        }
     }
-    Ok(items)
+    if items.is_empty() {
+        return Err(Error::Nothing { path: paths.first().cloned().unwrap_or_default() });
+    }
+    Ok(Beginning { found: items, named: paths.to_vec(), left_out: lacking })
 }
 
 /// When blocks take turns, and for how long: when not all encoders fit into memory, and for so long that the processors can
@@ -106,6 +133,8 @@ pub struct Files {
     /// Whether changes of the files follow.
     is_open: bool,
     withdrawn: usize,
+    /// How many files were left out that receivers lack, unless they may come later.
+    left_out: usize,
     /// The hashes of long files that are still to be named.
     hashing: Option<Hashing>,
     /// Files that could not be read for their hashes.
@@ -127,18 +156,20 @@ impl Files {
         let saved = Saved::default();
         let cut = Cut { symbol: session.symbol_size(), longest: PART_SYMBOLS, is_signed: false };
         let how = Reading { cut, tagged: TAGGED };
-        let found = find(paths, &saved, how, stop, say)?;
-        Files::new(&found, session, ends, &saved, (false, None), (how, None))
+        let beginning = find(paths, &saved, how, stop, say)?;
+        Files::new(&beginning, session, ends, &saved, (false, None), (how, None), say)
     }
 
     pub(super) fn new(
-        found: &Found,
+        beginning: &Beginning,
         session: &Session,
         ends: &Ends,
         saved: &Saved,
         (is_open, packages): (bool, Option<PathBuf>),
         (how, key): (Reading, Option<&SecretKey>),
+        say: &mut dyn FnMut(&SendEvent<'_>),
     ) -> Result<Files, Error> {
+        let Beginning { found, named, left_out } = beginning;
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
         let settings = TableSettings {
@@ -157,12 +188,15 @@ impl Files {
             is_single: found.len() == 1 && !is_open,
             is_open,
             withdrawn: 0,
+            left_out: *left_out,
             hashing: None,
             unread: Vec::new(),
         };
-        let prepared = files.packages.prepare(found, &[])?;
-        files.send(prepared, found, &[], &|object| saved.reached(object))?;
-        files.hashing = Hashing::start(found, how)?;
+        let sent = files.apply(found, &[], named, &|object| saved.reached(object), say)?;
+        if sent.is_empty() {
+            return Err(Error::Nothing { path: named.first().cloned().unwrap_or_default() });
+        }
+        files.hashing = Hashing::start(&sent, how)?;
         Ok(files)
     }
 
@@ -230,51 +264,77 @@ impl Files {
         changes: &Changes,
         say: &mut dyn FnMut(&SendEvent<'_>),
     ) -> Result<(), Error> {
-        let mut say = |notice: &Notice| say(&SendEvent::Notice(notice));
-        changes.notices.iter().for_each(&mut say);
-        let Changes { new, removed, .. } = changes;
+        let Changes { new, removed, notices } = changes;
+        notices.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
         if new.is_empty() && removed.is_empty() {
             return Ok(());
         }
-        let mut added = 0;
-        if let Err(error) = self.apply(new, removed) {
-            // One of them cannot be sent, or packages cannot be kept: the others can be sent on their own.
-            tracing::debug!(%error, "a change is sent file by file");
-            let none = &|_: &Object| Vec::new();
-            self.send(Packages::unpacked(&Found::new()), &Found::new(), removed, none)?;
-            for one in new {
-                let one = vec![one.clone()];
-                match self.send(Packages::unpacked(&one), &one, &[], none) {
-                    Ok(()) => added += 1,
-                    Err(error) => {
-                        let path = one.first().map(|(found, _)| found.path.clone()).unwrap_or_default();
-                        say(&Notice::LeftOut { path, reason: error.to_string() });
-                    }
-                }
-            }
-        } else {
-            added = new.len();
-        }
-        say(&Notice::Changed { added, removed: removed.len() });
+        let sent = self.apply(new, removed, &[], &|_| Vec::new(), say)?;
+        say(&SendEvent::Notice(&Notice::Changed { added: sent.len(), removed: removed.len() }));
         Ok(())
     }
 
-    /// Sends a change with packages. A file that has changed or vanished again is left out: the change is found later.
-    fn apply(&mut self, new: &Found, removed: &[String]) -> Result<(), Error> {
-        let mut left = new.clone();
-        let prepared = loop {
-            match self.packages.prepare(&left, removed) {
-                Err(Error::FileChanged { path } | Error::FileVanished { path }) => {
-                    let before = left.len();
-                    left.retain(|(found, _)| found.path != path);
-                    if left.len() == before {
-                        return Err(Error::FileChanged { path });
-                    }
-                }
-                other => break other?,
+    /// Sends a change: what can be sent of it, which is returned. The rest is left out, with a notice, but for what the user named.
+    fn apply(
+        &mut self,
+        new: &Found,
+        removed: &[String],
+        named: &[PathBuf],
+        reached: &dyn Fn(&Object) -> Vec<u32>,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<Found, Error> {
+        let items: Vec<&Item> = new.iter().map(|(_, item)| item).collect();
+        let mut refused: BTreeMap<usize, CatalogueError> =
+            self.sender.catalogue().refusals(&items, removed).into_iter().collect();
+        let mut left = Found::with_capacity(new.len());
+        for (at, one) in new.iter().enumerate() {
+            match refused.remove(&at) {
+                None => left.push(one.clone()),
+                Some(error) => self.leave_out(&one.0.path, error.into(), named, say)?,
             }
+        }
+        let prepared = loop {
+            let error = match self.packages.prepare(&left, removed) {
+                Ok(prepared) => break prepared,
+                Err(error) => error,
+            };
+            let before = left.len();
+            let path = match &error {
+                Error::FileChanged { path } | Error::FileVanished { path } | Error::File { path, .. } => {
+                    path.clone()
+                }
+                // A sender that runs goes on without packages.
+                _ if named.is_empty() => break Packages::unpacked(&left),
+                _ => return Err(error),
+            };
+            left.retain(|(found, _)| found.path != path);
+            if left.len() == before {
+                return Err(error);
+            }
+            self.leave_out(&path, error, named, say)?;
         };
-        self.send(prepared, &left, removed, &|_| Vec::new())
+        self.send(prepared, &left, removed, reached)?;
+        Ok(left)
+    }
+
+    /// Leaves out a file that cannot be sent, unless the user named it.
+    fn leave_out(
+        &mut self,
+        path: &Path,
+        error: Error,
+        named: &[PathBuf],
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<(), Error> {
+        if named.iter().any(|named| named == path) {
+            return Err(error);
+        }
+        // What has changed again is found later, if changes are followed.
+        let comes = self.is_open && matches!(error, Error::FileChanged { .. } | Error::FileVanished { .. });
+        self.left_out += 1;
+        if !comes {
+            say(&SendEvent::Notice(&LeftOut::file(path, &error).notice()));
+        }
+        Ok(())
     }
 
     /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
@@ -298,6 +358,11 @@ impl Files {
         text(numbers, files)
     }
 
+    /// The session has another description from now on.
+    pub(super) fn describe(&mut self, session: &Session) -> Result<(), Error> {
+        Ok(self.sender.describe(session.to_string())?)
+    }
+
     /// How many files and empty folders there are.
     pub fn objects(&self) -> usize {
         self.sender.catalogue().files()
@@ -306,6 +371,11 @@ impl Files {
     /// Symbols sent for each that the files have.
     pub fn rounds(&self) -> f64 {
         self.sender.carousel().rounds()
+    }
+
+    /// How many files were left out that receivers lack.
+    pub(super) fn left_out(&self) -> usize {
+        if self.is_open { 0 } else { self.left_out }
     }
 
     /// How many files changed or vanished.

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::scan::{Fingerprint, Found, FoundItem, Reading, hashed, scan};
+use super::scan::{Fingerprint, Found, FoundItem, LeftOut, Reading, hashed, scan};
 use crate::error::Error;
 use crate::notice::Notice;
 
@@ -123,9 +123,9 @@ impl Watch {
     fn look(&mut self, now: Instant, go_on: &mut dyn FnMut(u64) -> bool) -> Changes {
         let mut changes = Changes::default();
         match self.present(&mut changes.notices) {
-            Ok(present) => {
+            Ok((present, gone)) => {
                 self.failures = 0;
-                self.note(present, now);
+                self.note(present, gone, now);
                 self.settle(now, &mut changes, go_on);
             }
             // What cannot be read is not gone: nothing is removed at the receivers.
@@ -140,9 +140,12 @@ impl Watch {
         changes
     }
 
-    /// Everything that is there now.
-    fn present(&mut self, notices: &mut Vec<Notice>) -> Result<BTreeMap<String, FoundItem>, Error> {
-        let mut present = BTreeMap::new();
+    /// Everything that is there now, and the names of what is gone.
+    fn present(
+        &mut self,
+        notices: &mut Vec<Notice>,
+    ) -> Result<(BTreeMap<String, FoundItem>, Vec<String>), Error> {
+        let (mut present, mut unread) = (BTreeMap::new(), Vec::new());
         for path in &self.paths {
             let failed = |source| Error::file("read", path, source);
             match (fs::metadata(path), self.roots.get(path)) {
@@ -154,25 +157,27 @@ impl Watch {
                 }
                 (Ok(_), _) => {}
             }
-            let said = &mut self.said;
-            let found = scan(std::slice::from_ref(path), &mut |notice| match &notice {
-                Notice::LeftOut { path, .. } if said.len() >= SAID_MAX || !said.insert(path.clone()) => {}
-                _ => notices.push(notice),
-            });
-            match found {
-                Ok(found) => present.extend(found.into_iter().map(|item| (item.name.clone(), item))),
-                Err(Error::Nothing { .. }) => {}
-                Err(error) => return Err(error),
+            let found = scan(std::slice::from_ref(path))?;
+            for left_out in found.left_out {
+                if self.said.len() < SAID_MAX && self.said.insert(left_out.path.clone()) {
+                    notices.push(left_out.notice());
+                }
             }
+            present.extend(found.items.into_iter().map(|item| (item.name.clone(), item)));
+            unread.extend(found.unread);
         }
-        Ok(present)
+        // What cannot be looked at is as it was.
+        let below =
+            |name: &str, folder: &str| name.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let is_unread = |name: &str| unread.iter().any(|folder| below(name, folder));
+        let is_gone = |name: &&String| !present.contains_key(*name) && !is_unread(name);
+        let gone = self.sent.keys().filter(is_gone).cloned().collect();
+        Ok((present, gone))
     }
 
     /// Notes what differs from what is sent, and since when.
-    fn note(&mut self, mut present: BTreeMap<String, FoundItem>, now: Instant) {
+    fn note(&mut self, mut present: BTreeMap<String, FoundItem>, gone: Vec<String>, now: Instant) {
         let mut candidates = Candidates::new();
-        let gone = self.sent.keys().filter(|name| !present.contains_key(*name)).cloned();
-        let gone: Vec<String> = gone.collect();
         present.retain(|name, item| self.sent.get(name) != Some(&item.fingerprint));
         let differing = present.into_iter().map(|(name, item)| (name, Some(item)));
         for (name, state) in differing.chain(gone.into_iter().map(|name| (name, None))) {
@@ -211,9 +216,7 @@ impl Watch {
                     Err(Error::FileChanged { .. }) => {}
                     Err(error) => {
                         if self.said.insert(found.path.clone()) {
-                            changes
-                                .notices
-                                .push(Notice::LeftOut { path: found.path, reason: error.to_string() });
+                            changes.notices.push(LeftOut::file(&found.path, &error).notice());
                         }
                         continue;
                     }
@@ -246,8 +249,9 @@ mod tests {
             fs::write(root.join("site/a"), b"a").expect("a file");
             fs::write(root.join("site/sub/b"), b"b").expect("a file");
             let paths = [root.join("site")];
-            let found = scan(&paths, &mut |_| ()).expect("files");
+            let found = scan(&paths).expect("files");
             let found: Found = found
+                .items
                 .into_iter()
                 .map(|one| (one.clone(), hashed(&one, HOW, &mut |_| true).expect("a hash")))
                 .collect();

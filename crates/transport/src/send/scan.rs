@@ -97,21 +97,51 @@ impl FoundItem {
 /// Files, with their hashes.
 pub(crate) type Found = Vec<(FoundItem, Item)>;
 
+/// What is in the paths of a sender.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    pub(crate) items: Vec<FoundItem>,
+    pub(crate) left_out: Vec<LeftOut>,
+    /// The paths, as receivers have them, of what is there and could not be looked at: what was sent of them is not gone.
+    pub(crate) unread: Vec<String>,
+}
+
+/// Something in a folder that is not sent.
+#[derive(Debug)]
+pub(crate) struct LeftOut {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+    /// Whether receivers lack something by it: it is no link, pipe or device, and not hidden.
+    pub(crate) is_lacking: bool,
+}
+
+impl LeftOut {
+    /// A file that cannot be sent.
+    pub(crate) fn file(path: &Path, reason: &dyn std::fmt::Display) -> LeftOut {
+        LeftOut { path: path.to_owned(), reason: reason.to_string(), is_lacking: true }
+    }
+
+    /// As it is said.
+    pub(crate) fn notice(&self) -> Notice {
+        Notice::LeftOut { path: self.path.clone(), reason: self.reason.clone() }
+    }
+}
+
 /// Finds the files in paths. A folder keeps its name, unless its path ends with `/`, `.` or `..`; then its content is
-/// sent without it. Links to files of the same folder are sent as files; other links, pipes and devices are left out,
-/// with a notice.
+/// sent without it. Links to files of the same folder are sent as files; other links, pipes, devices, and what cannot be read in a
+/// folder are left out.
 ///
 /// # Errors
 /// If a path cannot be read, is neither a file nor a folder, or there is nothing in any.
-pub(crate) fn scan(paths: &[PathBuf], say: &mut dyn FnMut(Notice)) -> Result<Vec<FoundItem>, Error> {
-    let mut found = Vec::new();
+pub(crate) fn scan(paths: &[PathBuf]) -> Result<Scan, Error> {
+    let mut scan = Scan::default();
     for path in paths {
         let failed = |source| Error::file("read", path, source);
         // What the user names is followed.
         let metadata = fs::metadata(path).map_err(failed)?;
         if metadata.is_file() {
             let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| failed(not_utf8()))?;
-            found.push(item(name.to_owned(), path.clone(), &metadata));
+            scan.items.push(item(name.to_owned(), path.clone(), &metadata));
         } else if metadata.is_dir() {
             let root = fs::canonicalize(path).map_err(failed)?;
             let named = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/"));
@@ -119,16 +149,12 @@ pub(crate) fn scan(paths: &[PathBuf], say: &mut dyn FnMut(Notice)) -> Result<Vec
                 None => String::new(),
                 Some(name) => format!("{}/", name.to_str().ok_or_else(|| failed(not_utf8()))?),
             };
-            folder(path, &root, &prefix, &mut found, say)?;
+            scan.folder(path, &root, &prefix).map_err(failed)?;
         } else {
             return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, NOT_PLAIN)));
         }
     }
-    if found.is_empty() {
-        let path = paths.first().cloned().unwrap_or_default();
-        return Err(Error::Nothing { path });
-    }
-    Ok(found)
+    Ok(scan)
 }
 
 fn not_utf8() -> io::Error {
@@ -146,60 +172,59 @@ fn item(name: String, path: PathBuf, metadata: &Metadata) -> FoundItem {
     }
 }
 
-/// Adds what is in a folder, in the order of names.
-fn folder(
-    path: &Path,
-    root: &Path,
-    prefix: &str,
-    found: &mut Vec<FoundItem>,
-    say: &mut dyn FnMut(Notice),
-) -> Result<(), Error> {
-    let failed = |source| Error::file("read", path, source);
-    let mut entries: Vec<_> =
-        fs::read_dir(path).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    let mut is_empty = true;
-    for entry in entries {
-        let path = entry.path();
-        let mut leave_out =
-            |reason: &str| say(Notice::LeftOut { path: path.clone(), reason: reason.to_owned() });
-        let name = entry.file_name();
-        let Some(name) = name.to_str() else {
-            leave_out("its name is not UTF-8");
-            continue;
-        };
-        if prefix.is_empty() && name.starts_with('.') {
-            leave_out("receivers take no hidden names outside of a folder");
-            continue;
-        }
-        let Ok(kind) = entry.file_type() else {
-            leave_out("it vanished");
-            continue;
-        };
-        if kind.is_dir() {
-            is_empty = false;
-            folder(&path, root, &format!("{prefix}{name}/"), found, say)?;
-            continue;
-        }
-        let inside = fs::canonicalize(&path).is_ok_and(|target| target.starts_with(root));
-        match fs::metadata(&path) {
-            Ok(metadata) if metadata.is_file() && inside => {
-                is_empty = false;
-                found.push(item(format!("{prefix}{name}"), path, &metadata));
+impl Scan {
+    /// Adds what is in a folder, in the order of names.
+    fn folder(&mut self, path: &Path, root: &Path, prefix: &str) -> io::Result<()> {
+        let mut entries: Vec<_> = fs::read_dir(path)?.collect::<Result<_, _>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        let mut is_empty = true;
+        for entry in entries {
+            let path = entry.path();
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else {
+                self.left_out.push(LeftOut::file(&path, &"its name is not UTF-8"));
+                continue;
+            };
+            let mut leave_out = |reason: &str| {
+                self.left_out.push(LeftOut { is_lacking: false, ..LeftOut::file(&path, &reason) });
+            };
+            if prefix.is_empty() && name.starts_with('.') {
+                leave_out("receivers take no hidden names outside of a folder");
+                continue;
             }
-            Ok(_) if kind.is_symlink() => leave_out("a link out of the folder, or to a folder"),
-            Ok(_) => leave_out("neither a file nor a folder"),
-            Err(error) => leave_out(&error.to_string()),
+            let Ok(kind) = entry.file_type() else {
+                leave_out("it vanished");
+                continue;
+            };
+            let name = format!("{prefix}{name}");
+            if kind.is_dir() {
+                is_empty = false;
+                if let Err(error) = self.folder(&path, root, &format!("{name}/")) {
+                    self.left_out.push(LeftOut::file(&path, &error));
+                    self.unread.push(name);
+                }
+                continue;
+            }
+            let inside = fs::canonicalize(&path).is_ok_and(|target| target.starts_with(root));
+            match fs::metadata(&path) {
+                Ok(metadata) if metadata.is_file() && inside => {
+                    is_empty = false;
+                    self.items.push(item(name, path, &metadata));
+                }
+                Ok(_) if kind.is_symlink() => leave_out("a link out of the folder, or to a folder"),
+                Ok(_) => leave_out("neither a file nor a folder"),
+                Err(error) => leave_out(&error.to_string()),
+            }
         }
+        if is_empty && let Some(name) = prefix.strip_suffix('/') {
+            let metadata = fs::metadata(path)?;
+            self.items.push(FoundItem {
+                attributes: Attributes::default(),
+                ..item(name.to_owned(), path.to_owned(), &metadata)
+            });
+        }
+        Ok(())
     }
-    if is_empty && let Some(name) = prefix.strip_suffix('/') {
-        let metadata = fs::metadata(path).map_err(failed)?;
-        found.push(FoundItem {
-            attributes: Attributes::default(),
-            ..item(name.to_owned(), path.to_owned(), &metadata)
-        });
-    }
-    Ok(())
 }
 
 /// How much is read at once for hashes.
@@ -311,17 +336,18 @@ mod tests {
         symlink("nothing", site.join("broken")).expect("a link");
         let mut left_out = Vec::new();
         let mut names = |path: PathBuf| -> Vec<String> {
-            let found = scan(&[path], &mut |notice| left_out.push(notice.to_string())).expect("files");
-            found.into_iter().map(|item| item.name).collect()
+            let found = scan(&[path]).expect("files");
+            left_out.extend(found.left_out.iter().map(|left_out| left_out.notice().to_string()));
+            found.items.into_iter().map(|item| item.name).collect()
         };
         assert_eq!(names(site.clone()), ["site/.hidden", "site/a/empty", "site/a/one", "site/inside"]);
         assert_eq!(names(site.join("")), ["a/empty", "a/one", "inside"]);
         assert_eq!(names(site.join("a/one")), ["one"]);
         assert_eq!(left_out.len(), 3 + 4, "{left_out:?}");
-        assert!(left_out.iter().any(|notice| notice.contains("outside is left out: a link out of")));
+        assert!(left_out.iter().any(|notice| notice.contains("outside\" is left out: a link out of")));
         let empty = root.join("none");
         fs::create_dir(&empty).expect("a folder");
-        assert!(matches!(scan(&[empty.join("")], &mut |_| ()), Err(Error::Nothing { .. })));
+        assert!(scan(&[empty.join("")]).expect("a folder").items.is_empty());
         fs::remove_dir_all(&root).expect("removed");
     }
 }

@@ -148,7 +148,7 @@ pub fn send(
     if inputs.len() != layers {
         return Err(Error::StreamInputs { inputs: inputs.len(), layers });
     }
-    let interface = Interface::find(common.interface.as_deref(), common.group)?;
+    let interface = Interface::ready(common.interface.as_deref(), common.group)?;
     let mut session = description(common, interface.address, common.encrypts.then(new_salt))?;
     session.stream = Some(options.plan);
     session.check()?;
@@ -193,7 +193,7 @@ pub fn send(
         while host.take_completion().is_some() {}
         let now = clock.now();
         let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
-        outage.look(&host, now, &mut host_say);
+        outage.look(&interface, &host, now, &mut host_say);
         if let Some(error) = supply.failure() {
             break Err(error);
         }

@@ -282,15 +282,20 @@ fn sending_ends_by_rounds_and_by_time() {
     let temp = TempDir::new("ends");
     let file = temp.with("file", &content(300_000));
     let rounds = Ends { rounds: Some(2), ..Ends::default() };
-    let sent = start(file.clone(), sending(9, "elm", rounds)).thread.join().unwrap().unwrap();
+    // Nobody listens.
+    let all = |options: SendOptions| SendOptions { on_demand: false, ..options };
+    let sent = start(file.clone(), all(sending(9, "elm", rounds))).thread.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.missing(&rounds)), (Stopped::Rounds, None));
     assert!((2.0..2.1).contains(&sent.progress.rounds), "{}", sent.progress.rounds);
     let time = Ends { after: Some(Duration::from_secs(1)), ..Ends::default() };
-    let sent = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
+    let sent = start(file.clone(), all(sending(10, "elm", time))).thread.join().unwrap().unwrap();
     let report = sent.progress;
     assert_eq!(sent.stopped, Stopped::Time);
     // Sixteen Mbit/s of packets of a thousand bytes, some a little smaller than that.
     assert!((1500..2100).contains(&report.counters.packets), "{report:?}");
+    // Without the option the base alone, 4 Mbit/s.
+    let sent = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
+    assert!((350..550).contains(&sent.progress.counters.packets), "{:?}", sent.progress);
 }
 
 /// Waves that end and begin, on fifty channels of which a receiver joins at most ten: slots of half a

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::lab::child::play;
 use crate::lab::transfer::{LINKS_MBPS, TempDir, receiver, transfer, transfer_of_parts};
-use crate::lab::{ROLE, lab};
+use crate::lab::{Lab, ROLE, lab};
 
 /// The rate of the base layer.
 const BASE_BPS: f64 = 512e3;
@@ -126,5 +126,84 @@ fn a_source_outlives_an_outage_of_its_uplink() {
     lab.run("source", "ip link set up0 up");
     line_with(&log, "NOTICE the network takes packets again", Duration::from_secs(20));
     line_with(&receiver.log, "RECEIVED", Duration::from_secs(60));
+    drop(source);
+}
+
+/// The bytes that the source has sent.
+fn sent_bytes(lab: &Lab) -> f64 {
+    lab.output("source", "cat /sys/class/net/up0/statistics/tx_bytes").trim().parse().unwrap()
+}
+
+/// The rate at which the source sends for so many seconds, in bit/s.
+fn rate_for(lab: &Lab, seconds: f64) -> f64 {
+    let (before, begin) = (sent_bytes(lab), Instant::now());
+    thread::sleep(Duration::from_secs_f64(seconds));
+    8.0 * (sent_bytes(lab) - before) / begin.elapsed().as_secs_f64()
+}
+
+#[test]
+fn a_source_is_quiet_before_the_first_receiver_and_after_the_last() {
+    let Some(lab) = lab(&[100]) else { return };
+    let temp = TempDir::new("quiet");
+    let (file, log) = (temp.0.join("file"), temp.0.join("send.log"));
+    let content: Vec<u8> = (0..3_000_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::write(&file, &content).unwrap();
+    // Up to 65 Mbit/s.
+    let source = lab.start("source", &format!("send {} 128 2 10 tide", file.display()), &log);
+    thread::sleep(Duration::from_secs(2));
+    // The base and one wave, which is no more than three times the base.
+    let nobody = rate_for(&lab, 8.0);
+    assert!((20e3..500e3).contains(&nobody), "{nobody} bit/s to nobody");
+    line_with(&log, "NOTICE no receiver is heard", Duration::from_secs(40));
+    // A packet of a thousand bytes each three seconds is 2.7 kbit/s; some are the kernel's own.
+    let announced = rate_for(&lab, 9.0);
+    assert!((500.0..8e3).contains(&announced), "{announced} bit/s to nobody after half a minute");
+    let before = sent_bytes(&lab);
+    let begin = Instant::now();
+    let one = receiver(&lab, &temp, 0, "one");
+    let finished = one.finish(&content, Instant::now() + Duration::from_secs(60), 1);
+    let took = begin.elapsed().as_secs_f64();
+    assert!(finished.took_s < 25.0, "{finished:?}");
+    // It leaves with a word; two seconds are for those that might be left.
+    thread::sleep(Duration::from_secs(6));
+    let while_one = sent_bytes(&lab) - before;
+    let after = rate_for(&lab, 5.0);
+    eprintln!(
+        "nobody {nobody:.0} bit/s, then {announced:.0}; one receiver {took:.1} s, {while_one} bytes; after it {after:.0} bit/s"
+    );
+    assert!(after < 500e3, "{after} bit/s to nobody after the last");
+    drop(source);
+}
+
+/// The lines of a receiver: seconds since its start, and the share of packets that it lost lately.
+fn losses(log: &std::path::Path) -> Vec<(f64, f64)> {
+    let text = fs::read_to_string(log).unwrap();
+    let after = |line: &str, word: &str| -> Option<f64> {
+        line.split(word).nth(1)?.split_whitespace().next()?.parse().ok()
+    };
+    text.lines().filter_map(|line| Some((after(line, "AT ")?, after(line, "LOST ")?))).collect()
+}
+
+#[test]
+fn a_source_behind_a_narrow_uplink_notices_and_sends_what_it_carries() {
+    let Some(lab) = lab(&[100]) else { return };
+    let temp = TempDir::new("uplink");
+    let (file, log) = (temp.0.join("file"), temp.0.join("send.log"));
+    let content: Vec<u8> = (0..3_000_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::write(&file, &content).unwrap();
+    lab.run("source", "tc qdisc replace dev up0 root tbf rate 10mbit burst 20000b limit 60000");
+    let source = lab.start("source", &format!("send {} 128 2 10 tide", file.display()), &log);
+    let one = receiver(&lab, &temp, 0, "one");
+    let receiver_log = one.log.clone();
+    let notice = line_with(&log, "the uplink of this host is full", Duration::from_secs(20));
+    assert!(notice.contains("--to") && !notice.contains("--from"), "{notice}");
+    let finished = one.finish(&content, Instant::now() + Duration::from_secs(60), 1);
+    let losses = losses(&receiver_log);
+    let until = losses.iter().rev().find(|(_, lost)| *lost >= 0.1).map_or(0.0, |(at, _)| *at);
+    eprintln!("3 MB in {:.1} s, a tenth was lost until {until:.1} s: {notice}", finished.took_s);
+    // Losses are those of the last five seconds.
+    assert!(until < 15.0, "{losses:?}");
+    let said = fs::read_to_string(&receiver_log).unwrap();
+    assert!(!said.contains("--from"), "{said}");
     drop(source);
 }

@@ -213,8 +213,10 @@ fn other_session(program: &Program, place: &Place, scratch: &Scratch) -> Result<
     let path = scratch.at("other");
     content::write(&path, 300_000, 7)?;
     let (path, base) = (path.display().to_string(), group(2).to_string());
-    let mut source = program
-        .start(place, &[&["send", &path, "--group", &base, "--base", "4 Mbit/s"][..], &FIXED].concat())?;
+    let mut source = program.start(
+        place,
+        &[&["send", &path, "--group", &base, "--base", "4 Mbit/s", "--all-layers"][..], &FIXED].concat(),
+    )?;
     program::wait_for(&mut source, "ready", Duration::from_secs(20))?;
     // The group is known to the network from the first packets on.
     thread::sleep(Duration::from_millis(200));

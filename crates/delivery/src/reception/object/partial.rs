@@ -57,9 +57,8 @@ impl<F: DiskFile> Partial<F> {
 
     /// Decodes and verifies a block that has enough symbols. Whether there was one.
     pub(super) fn complete_block(&mut self) -> io::Result<bool> {
-        let attempt = self.reassembly.complete_next()?;
-        self.record_attempt(attempt);
-        Ok(attempt.is_some())
+        let job = self.reassembly.take_job()?;
+        job.map_or(Ok(false), |job| self.finish_job(job.run()).map(|()| true))
     }
 
     /// The next block that has enough symbols, to be decoded elsewhere.
@@ -69,14 +68,13 @@ impl<F: DiskFile> Partial<F> {
 
     /// Takes a block that was decoded elsewhere.
     pub(super) fn finish_job(&mut self, decoded: Decoded) -> io::Result<()> {
-        let attempt = self.reassembly.finish_job(decoded)?;
-        self.record_attempt(attempt);
-        Ok(())
-    }
-
-    /// Records what came of decoding a block.
-    fn record_attempt(&mut self, attempt: Option<(u8, Attempt)>) {
         let Partial { reassembly, journal, .. } = self;
+        if let (Some(block), Some(record)) = (decoded.overwrites(), &mut *journal)
+            && record.overwrite(block).is_err()
+        {
+            *journal = None;
+        }
+        let attempt = reassembly.finish_job(decoded)?;
         let recorded = match (attempt, &mut *journal) {
             (Some((block, Attempt::Complete)), Some(record)) => record.record_block(block),
             (Some((_, Attempt::Forged)), Some(record)) => record.keep_blocks(&reassembly.complete_blocks()),
@@ -85,6 +83,7 @@ impl<F: DiskFile> Partial<F> {
         if recorded.is_err() {
             *journal = None;
         }
+        Ok(())
     }
 
     /// Discards all symbols, since the hash of the whole is wrong.

@@ -38,6 +38,8 @@ pub struct LinkReport {
     pub depth: Option<u8>,
     /// Whether it knows the channels that this child holds now.
     pub is_settled: bool,
+    /// When it was heard last.
+    pub heard: Time,
 }
 
 /// What is due.
@@ -56,7 +58,6 @@ pub(super) struct Link {
     id: u64,
     handle: u32,
     keep_alive: Duration,
-    heard: Time,
     /// After which silence the parent is gone.
     patience: Duration,
     /// When the last keep-alive was sent; none before the first.
@@ -86,12 +87,12 @@ impl Link {
                 dropped: 0,
                 depth: None,
                 is_settled: false,
+                heard: now,
             },
             nonce,
             id,
             handle,
             keep_alive,
-            heard: now,
             patience: keep_alive.scaled(random.uniform_in(MISSED, MISSED + SPREAD)),
             asked: None,
             sent: 0,
@@ -126,7 +127,7 @@ impl Link {
         if from != self.report.parent || data.handle != self.handle {
             return false;
         }
-        self.heard = now;
+        self.report.heard = now;
         self.report.received += 1;
         true
     }
@@ -135,11 +136,11 @@ impl Link {
     pub(super) fn message(&mut self, now: Time, message: &Message<'_>, newest: u32) {
         match *message {
             Message::Ack { child, number } if child == self.id => {
-                self.heard = now;
+                self.report.heard = now;
                 self.report.is_settled |= number == newest;
             }
             Message::Alive { child, time, dropped, depth } if child == self.id => {
-                self.heard = now;
+                self.report.heard = now;
                 let rtt = now.since(Time::from_ns(time));
                 self.report.rtt = Some(
                     self.report
@@ -151,7 +152,7 @@ impl Link {
             Message::Challenge { nonce, cookie } if nonce == self.nonce => self.cookie = Some(cookie),
             // The answer to the cookie.
             Message::Welcome { nonce, child, handle, .. } if nonce == self.nonce && child == self.id => {
-                self.heard = now;
+                self.report.heard = now;
                 self.handle = handle;
             }
             _ => {}
@@ -164,17 +165,17 @@ impl Link {
         let Some(asked) = self.asked else { return Time::ZERO };
         let again = self.report.rtt.map_or(Duration::ZERO, |rtt| rtt.scaled(2.0));
         let again = again.max(self.keep_alive.scaled(0.25)).min(self.keep_alive);
-        asked + if self.heard > asked { self.keep_alive } else { again }
+        asked + if self.report.heard > asked { self.keep_alive } else { again }
     }
 
     pub(super) fn deadline(&self) -> Time {
         let membership = if self.report.is_settled { Time::MAX } else { self.next_membership };
         let cookie = if self.cookie.is_some() { Time::ZERO } else { Time::MAX };
-        (self.heard + self.patience).min(self.next_keep_alive()).min(membership).min(cookie)
+        (self.report.heard + self.patience).min(self.next_keep_alive()).min(membership).min(cookie)
     }
 
     pub(super) fn due(&mut self, now: Time, number: u32, held: &ChannelSet, session: SessionKey) -> Due {
-        if now.since(self.heard) >= self.patience {
+        if now.since(self.report.heard) >= self.patience {
             return Due::Lost;
         }
         if let Some(cookie) = self.cookie.take() {

@@ -23,6 +23,13 @@ const TRIES: u32 = 10;
 /// After this time a receiver that never found all layers open has started all the same.
 const START: Duration = Duration::from_secs(10);
 
+/// So often a receiver says that it leaves or is complete: such a message has no answer.
+const FAREWELLS: u32 = 2;
+
+/// How often a receiver that loses much of the base says so, if it is the only one; of many each with the probability with which it
+/// answers polls.
+const COMPLAIN_EVERY: Duration = Duration::from_secs(1);
+
 /// A receiver's part: whether and when it says which level it holds.
 #[derive(Debug)]
 pub struct Asked {
@@ -38,6 +45,14 @@ pub struct Asked {
     due: Option<Time>,
     tries: u32,
     wait: Duration,
+    /// Whether it has spoken since the source last asked: others may be silent because of it.
+    has_spoken: bool,
+    /// It needs no more, and says so as often as this yet.
+    rests: Option<u32>,
+    /// The share of the base that it loses, in 255ths, and when it may say so next.
+    lost: (u8, Time),
+    /// With which exponent receivers answer polls.
+    exponent: u8,
 }
 
 impl Asked {
@@ -53,12 +68,45 @@ impl Asked {
             due: None,
             tries: 0,
             wait: WAIT,
+            has_spoken: false,
+            rests: None,
+            lost: (0, Time::MAX),
+            exponent: 0,
         }
+    }
+
+    /// The session that was asked for its layers is found: it has so many levels. Its receiver may have another clock.
+    pub fn follow(&mut self, levels: u16) {
+        self.levels = levels;
+        (self.known, self.starts, self.due, self.tries) = (None, None, None, 0);
+    }
+
+    /// The receiver holds the base alone and loses so large a part of it, in 255ths; 0 if it does not.
+    pub fn lose(&mut self, now: Time, lost: u8) {
+        let next = match (lost, self.lost) {
+            (0, _) => Time::MAX,
+            (_, (0, _)) => now + self.random.uniform_duration(COMPLAIN_EVERY),
+            (_, (_, next)) => next,
+        };
+        self.lost = (lost, next);
+    }
+
+    /// The part of the base that is lost, if it is to be said now.
+    pub fn take_complaint(&mut self, now: Time) -> Option<u8> {
+        let (lost, next) = self.lost;
+        if now < next {
+            return None;
+        }
+        self.lost.1 = now + COMPLAIN_EVERY;
+        let speaks = self.random.chance(1.0 / (1u64 << self.exponent.min(63)) as f64);
+        (speaks && self.rests.is_none()).then_some(lost)
     }
 
     /// A table packet says what the source knows, and with which exponent its receivers answer polls.
     pub fn heard(&mut self, now: Time, known: Level, exponent: u8) {
-        self.known = Some(known);
+        let before = self.known.replace(known);
+        self.has_spoken &= known != Level::NONE || before.is_none_or(|before| before == known);
+        self.exponent = exponent;
         self.wait = (WAIT * (1 + u64::from(exponent))).min(WAIT_MAX);
         let starts = *self.starts.get_or_insert(now + START);
         self.has_started |= known == ALL || now >= starts;
@@ -73,14 +121,33 @@ impl Asked {
         }
     }
 
+    /// The receiver leaves or is complete: it needs nothing above the base. It says so if it has spoken.
+    pub fn rest(&mut self, now: Time) {
+        let farewells = if std::mem::take(&mut self.has_spoken) { FAREWELLS } else { 0 };
+        (self.rests, self.tries, self.lost) = (Some(farewells), 0, (0, Time::MAX));
+        self.due = (farewells > 0).then_some(now);
+    }
+
+    /// A receiver that rested needs more: it begins as a new one.
+    pub fn begin(&mut self, now: Time) {
+        (self.rests, self.held, self.starts, self.has_started) = (None, Level::NONE, None, false);
+        self.look(now);
+    }
+
     /// When [`Asked::take_due`] has a message, if it will.
     pub fn deadline(&self) -> Option<Time> {
-        self.due
+        self.due.into_iter().chain([self.lost.1]).min().filter(|at| *at < Time::MAX)
     }
 
     /// The level to be sent to the source, if that is due.
     pub fn take_due(&mut self, now: Time) -> Option<Level> {
         self.due.take_if(|at| *at <= now)?;
+        if let Some(farewells) = &mut self.rests {
+            *farewells = farewells.saturating_sub(1);
+            self.due = (*farewells > 0).then_some(now + AGAIN);
+            return Some(Level::NONE);
+        }
+        self.has_spoken = true;
         let level = self.wanted();
         self.tries = self.tries.saturating_add(1);
         let again = (AGAIN * (1 << self.tries.saturating_sub(QUICK_TRIES).min(4))).min(AGAIN_MAX);
@@ -98,6 +165,9 @@ impl Asked {
     }
 
     fn look(&mut self, now: Time) {
+        if self.rests.is_some() {
+            return;
+        }
         if self.known.is_none_or(|known| self.wanted() <= known) {
             (self.due, self.tries) = (None, 0);
         } else if self.due.is_none() {

@@ -2,9 +2,9 @@
 
 use layercast_core::math::pow;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Level, Rate, Time};
+use layercast_core::units::{Duration, Level, Rate, Size, Time};
 
-use super::{Asked, Demands, FLOOR, FLOOR_MOST, MARGIN};
+use super::{ANNOUNCEMENT_EVERY, Asked, Demands, FLOOR, FLOOR_MOST, MARGIN, SILENCE, Sending};
 use crate::packet::ALL;
 
 /// Levels, each of 1.33 times the rate of the one before, from 128 kbit/s to 1 Gbit/s.
@@ -14,6 +14,7 @@ const TABLE_EVERY: Duration = Duration::from_ms(800);
 /// The time that a packet takes, either way.
 const DELAY: Duration = Duration::from_ms(25);
 const STEP: Duration = Duration::from_ms(5);
+const PACKET: Size = Size::from_bytes(1000);
 
 fn rates() -> Vec<Rate> {
     (0..LEVELS).map(|at| Rate::from_kbps(128.0 * pow(1.33, f64::from(at)))).collect()
@@ -25,6 +26,11 @@ fn level(count: u16) -> Level {
 
 fn at(seconds: f64) -> Time {
     Time::from_secs_f64(seconds)
+}
+
+/// What is sent by endpoints themselves.
+fn layers(level: Level) -> Sending {
+    Sending { level, every: None }
 }
 
 /// A session: receivers that hold levels, a path that loses packets in both directions.
@@ -41,14 +47,14 @@ struct World {
     up: Vec<(Time, Level)>,
     /// When messages were sent.
     messages: Vec<Time>,
-    /// The levels sent, when they changed.
-    sent: Vec<(Time, Level)>,
+    /// What is sent, when it changed.
+    sent: Vec<(Time, Sending)>,
 }
 
 impl World {
     fn new(seed: u64, loss: f64) -> World {
         World {
-            demands: Demands::new(rates(), Time::ZERO).unwrap(),
+            demands: Demands::new(rates(), PACKET, Time::ZERO),
             asked: Vec::new(),
             held: Vec::new(),
             now: Time::ZERO,
@@ -59,7 +65,7 @@ impl World {
             down: Vec::new(),
             up: Vec::new(),
             messages: Vec::new(),
-            sent: vec![(Time::ZERO, level(LEVELS))],
+            sent: Vec::new(),
         }
     }
 
@@ -87,11 +93,12 @@ impl World {
 
     fn step(&mut self) {
         let now = self.now;
-        if now >= self.next_table || self.demands.is_urgent(now) {
+        let every = self.sent.last().and_then(|(_, sending)| sending.every);
+        if now >= self.next_table || every.is_none() && self.demands.is_urgent(now) {
             if now >= self.next_table {
-                self.next_table = now + TABLE_EVERY;
+                self.next_table = now + every.unwrap_or(TABLE_EVERY);
             }
-            let known = self.demands.announce(now);
+            let known = self.demands.announce(now).unwrap();
             self.down.push((now + DELAY, known));
         }
         for (_, known) in self.down.extract_if(.., |(arrives, _)| *arrives <= now) {
@@ -114,10 +121,15 @@ impl World {
         for (_, wanted) in self.up.extract_if(.., |(arrives, _)| *arrives <= now) {
             self.demands.note(now, wanted);
         }
-        if let Some(level) = self.demands.take_change(now) {
-            self.sent.push((now, level));
+        if let Some(sending) = self.demands.take_change(now) {
+            self.sent.push((now, sending));
         }
         self.now = now + STEP;
+    }
+
+    /// The level that is sent.
+    fn level(&self) -> Level {
+        self.sent.last().unwrap().1.level
     }
 
     /// The maximum number of messages in a time that long.
@@ -129,36 +141,123 @@ impl World {
 }
 
 #[test]
-fn where_nobody_was_ever_heard_everything_is_sent() {
+fn where_nobody_is_heard_the_base_is_sent_and_after_half_a_minute_a_packet_now_and_then() {
     let mut world = World::new(1, 0.0);
     world.run_to(300.0);
-    assert_eq!(world.sent.len(), 1);
-    // One that reports its progress can speak: if it says nothing of its level, it holds none.
-    world.demands.heard();
+    let alone = Sending { level: level(1), every: Some(ANNOUNCEMENT_EVERY) };
+    assert_eq!(world.sent, [(Time::ZERO, layers(level(1))), (Time::ZERO + SILENCE, alone)]);
+    // News for those that nobody hears: the same again.
+    world.demands.renew(world.now);
     world.run_to(400.0);
-    let floor = world.demands.sent();
-    let rate = |of: Level| rates()[usize::from(of.layer_count()) - 1].as_bps();
-    assert!(rate(floor) >= FLOOR * rate(level(1)) && rate(floor) < 1.34 * FLOOR * rate(level(1)));
+    assert_eq!(world.sent[2..], [(at(300.0), layers(level(1))), (at(300.0) + SILENCE, alone)]);
+    // One that comes late has all layers when one packet has come.
+    let before = world.now;
+    world.join(level(20));
+    world.run_to(410.0);
+    let opened = world.sent.last().copied().unwrap();
+    assert_eq!(opened.1, layers(level(LEVELS)));
+    assert!(opened.0.since(before) < ANNOUNCEMENT_EVERY + Duration::from_ms(400), "{opened:?}");
+    // It goes without a word: it is asked for in vain, and half a minute has passed.
+    world.asked.clear();
+    world.run_to(500.0);
+    assert_eq!(world.sent.last().unwrap().1, alone);
+    assert!(world.sent.last().unwrap().0 < at(447.0), "{:?}", world.sent.last());
 }
 
 #[test]
-fn a_session_whose_levels_are_all_near_the_lowest_has_nothing_to_leave_out() {
-    let narrow = |top: f64| vec![Rate::from_kbps(250.0), Rate::from_kbps(2000.0), Rate::from_kbps(top)];
-    assert!(Demands::new(narrow(16_000.0), Time::ZERO).is_none());
-    assert!(Demands::new(vec![Rate::from_kbps(1000.0)], Time::ZERO).is_none());
-    assert!(Demands::new(Vec::new(), Time::ZERO).is_none());
-    assert!(Demands::new([narrow(16_000.0), vec![Rate::from_kbps(1e6)]].concat(), Time::ZERO).is_some());
+fn one_that_says_it_leaves_or_is_complete_closes_the_layers_within_seconds() {
+    for seed in 0..200 {
+        let mut world = World::new(seed, 0.0);
+        world.run_to(50.0);
+        let receivers = [20, 20, 8].map(|count| world.join(level(count)));
+        world.run_to(55.0);
+        assert_eq!(world.level(), level(LEVELS));
+        // Not all of them have spoken. The slowest stays.
+        for (receiver, second) in receivers.into_iter().zip([56, 58, 70]) {
+            let now = world.now;
+            world.asked[receiver].rest(now);
+            world.run_to(f64::from(second));
+        }
+        let last = world.sent.iter().rev().find(|(_, sending)| *sending == layers(level(1))).unwrap();
+        assert!(last.0 < at(63.0), "{seed}: {:?}", world.sent);
+        assert_eq!(world.level(), level(1));
+        // It is still there, which it says when it is polled: the base goes on.
+        for second in 70..200 {
+            world.run_to(f64::from(second));
+            world.demands.heard(world.now);
+        }
+        assert_eq!(world.sent.last().unwrap().1, layers(level(1)));
+        // It needs more.
+        let (now, before) = (world.now, world.sent.len());
+        world.asked[receivers[2]].begin(now);
+        world.run_to(203.0);
+        let opened = world.sent[before];
+        assert_eq!(opened.1, layers(level(LEVELS)));
+        assert!(opened.0.since(now) < Duration::from_ms(1500), "{opened:?}");
+    }
 }
 
-/// What is sent of levels with these rates where receivers can speak and none holds anything.
+#[test]
+fn those_that_stay_keep_their_layers_when_others_leave() {
+    for seed in 0..50 {
+        let mut world = World::new(seed, 0.05);
+        let slow = world.join(level(12));
+        let mut leaving: Vec<usize> = (0..20).map(|one| world.join(level(14 + one % 8))).collect();
+        let mut low = 0;
+        for second in 1..300 {
+            world.run_to(f64::from(second));
+            if second % 7 == 0
+                && let Some(one) = leaving.pop()
+            {
+                let now = world.now;
+                world.asked[one].rest(now);
+            }
+            low += u32::from(world.level() < level(12));
+        }
+        assert!(low <= 3, "{seed}: {low} of 300 s without what a receiver holds");
+        assert!(!world.asked[slow].is_unheard());
+    }
+}
+
+#[test]
+fn a_source_that_asks_nobody_sends_everything() {
+    let mut demands = Demands::all(rates(), PACKET, Time::ZERO);
+    for second in 0..1000 {
+        let now = at(f64::from(second));
+        assert_eq!(demands.take_change(now), None);
+        assert_eq!(
+            (demands.announce(now), demands.is_urgent(now), demands.is_alone(now)),
+            (None, false, false)
+        );
+    }
+}
+
+#[test]
+fn a_session_whose_levels_are_all_near_the_lowest_is_sent_as_a_whole_to_a_receiver() {
+    for rates in [vec![250.0, 2000.0, 16_000.0], vec![1000.0]] {
+        let rates: Vec<Rate> = rates.into_iter().map(Rate::from_kbps).collect();
+        let top = Level::from_count(rates.len() as u16);
+        let mut demands = Demands::new(rates, PACKET, Time::ZERO);
+        let mut sent = demands.take_change(Time::ZERO).map_or(top, |sending| sending.level);
+        assert_eq!(sent, level(1));
+        for second in 0..100 {
+            demands.note(at(f64::from(second)), level(1));
+            sent = demands.take_change(at(f64::from(second))).map_or(sent, |sending| sending.level);
+            assert_eq!(sent, top);
+        }
+    }
+}
+
+/// What is sent of levels with these rates where a receiver holds the lowest.
 fn always_sent(mbps: &[f64]) -> Rate {
     let rates: Vec<Rate> = mbps.iter().map(|&rate| Rate::from_mbps(rate)).collect();
-    let mut demands = Demands::new(rates.clone(), Time::ZERO).unwrap();
-    demands.heard();
+    let mut demands = Demands::new(rates.clone(), PACKET, Time::ZERO);
+    let mut sent = level(1);
     for second in 0..100 {
-        demands.take_change(at(f64::from(second)));
+        demands.note(at(f64::from(second)), level(1));
+        sent = demands.take_change(at(f64::from(second))).map_or(sent, |sending| sending.level);
     }
-    rates[usize::from(demands.sent().layer_count()) - 1]
+    rates[usize::from(sent.layer_count()) - 1]
 }
 
 #[test]
@@ -167,6 +266,123 @@ fn what_is_always_sent_is_bounded_by_a_rate_too() {
     assert!(FLOOR_MOST < Rate::from_mbps(32.0));
     // Four times the lowest rate in any case.
     assert_eq!(always_sent(&[10.0, 20.0, 40.0, 80.0, 160.0, 1000.0]), Rate::from_mbps(40.0));
+    let rate = |of: Level| rates()[usize::from(of.layer_count()) - 1].as_bps();
+    let floor = always_sent(&rates().iter().map(|rate| rate.as_bps() / 1e6).collect::<Vec<_>>()).as_bps();
+    assert!(floor >= FLOOR * rate(level(1)) && floor < 1.34 * FLOOR * rate(level(1)));
+}
+
+/// An uplink with so many bit/s and a source that offers what it decides on, for so many seconds; what it sends at the end.
+fn uplink(demands: &mut Demands, carries: &dyn Fn(u64) -> f64, seconds: std::ops::Range<u64>) -> (f64, u32) {
+    let rate = |sending: Sending| match sending.every {
+        Some(every) => PACKET.as_bits() as f64 / every.as_secs_f64(),
+        None => rates()[usize::from(sending.level.layer_count()) - 1].as_bps(),
+    };
+    let mut sending = demands.taken;
+    let mut lossy = 0;
+    for half in 2 * seconds.start..2 * seconds.end {
+        let now = at(half as f64 / 2.0);
+        let (offered, carries) = (rate(sending) / 2.0, carries(half / 2) / 2.0);
+        let taken = offered.min(carries);
+        demands.look_at_uplink(now, (taken / 8.0) as u64, ((offered - taken) / 8.0) as u64);
+        sending = demands.take_change(now).unwrap_or(sending);
+        lossy += u32::from(taken < 0.9 * offered);
+    }
+    (rate(sending), lossy)
+}
+
+#[test]
+fn a_source_behind_a_narrow_uplink_sends_what_it_carries() {
+    // At 600 Mbit/s the next level is refused less than a tenth.
+    for (mbps, tries) in [(10.0, 1), (0.5, 1), (600.0, 0)] {
+        let mut demands = Demands::all(rates(), PACKET, Time::ZERO);
+        let (sent, lossy) = uplink(&mut demands, &|_| mbps * 1e6, 0..10);
+        assert!((0.5..=1.0).contains(&(sent / mbps / 1e6)), "{sent} of {mbps} Mbit/s");
+        assert!(lossy <= 4, "{mbps} Mbit/s: {lossy} half seconds of losses");
+        let (carried, is_seen) = demands.take_uplink_news().unwrap();
+        assert!((carried.as_bps() / mbps / 1e6 - 1.0).abs() < 0.01 && is_seen, "{carried}");
+        assert_eq!(demands.take_uplink_news(), None);
+        // It tries more, and rarely: for an hour 40 half seconds of losses are 0.6 %.
+        let (_, lossy) = uplink(&mut demands, &|_| mbps * 1e6, 10..3600);
+        assert!((tries..=40).contains(&lossy), "{mbps} Mbit/s: {lossy} half seconds of losses");
+        assert_eq!(demands.take_uplink_news(), None, "that is known");
+    }
+}
+
+#[test]
+fn a_base_above_the_uplink_is_sent_more_slowly_and_an_uplink_that_grows_is_used() {
+    let mut demands = Demands::all(rates(), PACKET, Time::ZERO);
+    let (sent, _) = uplink(&mut demands, &|_| 64e3, 0..20);
+    assert!((32e3..=64e3).contains(&sent), "{sent}");
+    assert!(demands.take_uplink_news().is_some_and(|(carried, _)| carried < rates()[0]));
+    let (sent, lossy) = uplink(&mut demands, &|_| 1e10, 20..1200);
+    assert_eq!((sent, lossy), (rates()[usize::from(LEVELS) - 1].as_bps(), 0));
+}
+
+/// A path behind the source's router that carries so many bit/s, and receivers at the base that complain each second of what they lose
+/// there and on paths of their own; the rate at the end of each second.
+fn complained(demands: &mut Demands, carries: f64, own: &[f64], seconds: u64) -> Vec<f64> {
+    let mut sent = layers(level(LEVELS));
+    let mut all = Vec::new();
+    for tenth in 0..10 * seconds {
+        let now = at(tenth as f64 / 10.0);
+        sent = demands.take_change(now).unwrap_or(sent);
+        let rate = rates()[usize::from(sent.level.layer_count()) - 1].as_bps();
+        if tenth % 10 == 5 {
+            for own in own {
+                let lost = 1.0 - (1.0 - own) * (carries / rate).min(1.0);
+                if lost >= 0.2 {
+                    demands.complain(now, (255.0 * lost) as u8);
+                }
+            }
+            all.push(rate);
+        }
+    }
+    all
+}
+
+#[test]
+fn where_all_receivers_lose_much_of_the_base_fewer_layers_are_sent() {
+    let mut demands = Demands::new(rates(), PACKET, Time::ZERO);
+    demands.note(Time::ZERO, ALL);
+    let sent = complained(&mut demands, 10e6, &[0.0, 0.1, 0.0], 25);
+    assert!(sent[0] > 9e8 && sent[3] < 10e6 && sent[24] > 5e6, "{sent:?}");
+    let (carried, is_seen) = demands.take_uplink_news().unwrap();
+    // Shares are in 255ths, of 1.17 Gbit/s here.
+    assert!((carried.as_bps() - 10e6).abs() < 1.2e9 / 255.0 && !is_seen, "{carried}");
+}
+
+#[test]
+fn receivers_whose_own_paths_lose_take_nothing_from_others() {
+    // One holds more, and says so when it is asked.
+    let mut demands = Demands::new(rates(), PACKET, Time::ZERO);
+    demands.note(Time::ZERO, ALL);
+    let mut lowest = level(LEVELS);
+    for second in 0..25 {
+        let now = at(f64::from(second));
+        demands.complain(now, 200);
+        lowest = demands.take_change(now).map_or(lowest, |sending| lowest.min(sending.level));
+        if demands.announce(now) != Some(ALL) {
+            demands.note(now, level(26));
+        }
+    }
+    assert!(lowest > level(26), "{lowest:?}");
+    assert_eq!(demands.take_uplink_news(), None);
+    // Where nobody else is there fewer layers do not help, and soon they are sent again.
+    let mut demands = Demands::new(rates(), PACKET, Time::ZERO);
+    demands.note(Time::ZERO, ALL);
+    let sent = complained(&mut demands, 1e10, &[0.5], 28);
+    assert!(sent.iter().any(|rate| *rate < 5e6) && sent[27] > 8e6, "{sent:?}");
+}
+
+#[test]
+fn a_few_refused_packets_or_half_a_second_of_them_change_nothing() {
+    let mut demands = Demands::all(rates(), PACKET, Time::ZERO);
+    for half in 0..200 {
+        // Two per cent, and each tenth time all.
+        let (taken, refused) = if half % 10 == 0 { (0, 5_000_000) } else { (4_900_000, 100_000) };
+        demands.look_at_uplink(at(f64::from(half) / 2.0), taken, refused);
+        assert_eq!(demands.take_change(at(f64::from(half) / 2.0)), None);
+    }
 }
 
 #[test]
@@ -177,7 +393,7 @@ fn layers_far_above_the_highest_receiver_are_closed_and_opened_in_time() {
     let fast = world.join(level(24));
     world.run_to(60.0);
     let rate = |of: Level| rates()[usize::from(of.layer_count()) - 1].as_bps();
-    let closed = world.demands.sent();
+    let closed = world.level();
     assert!(rate(closed) >= MARGIN * rate(level(24)) && closed < level(LEVELS), "{closed:?}");
     let changes = world.sent.len();
     // A little more or less changes little.
@@ -185,7 +401,7 @@ fn layers_far_above_the_highest_receiver_are_closed_and_opened_in_time() {
         world.hold(fast, level(22 + second % 4));
         world.run_to(f64::from(second));
     }
-    let near = |of: &(Time, Level)| of.1.layer_count().abs_diff(closed.layer_count()) <= 3;
+    let near = |of: &(Time, Sending)| of.1.level.layer_count().abs_diff(closed.layer_count()) <= 3;
     assert!(world.sent[changes..].iter().all(near), "{:?}", world.sent);
     // Two messages for each time that it is asked, of either receiver, are few.
     assert!(world.messages.len() <= 30, "{}", world.messages.len());
@@ -194,20 +410,16 @@ fn layers_far_above_the_highest_receiver_are_closed_and_opened_in_time() {
     world.join(level(1));
     world.run_to(202.0);
     let opened = world.sent.last().copied().unwrap();
-    assert_eq!(opened.1, level(LEVELS));
+    assert_eq!(opened.1, layers(level(LEVELS)));
     assert!(opened.0.since(before) < Duration::from_ms(1300), "{opened:?}: a table packet, and one way back");
     world.run_to(260.0);
-    assert!(near(&(world.now, world.demands.sent())));
+    assert!(near(world.sent.last().unwrap()));
     world.hold(fast, level(29));
     let before = world.now;
     world.run_to(262.0);
     let opened = world.sent.last().copied().unwrap();
-    assert_eq!(opened.1, level(LEVELS));
+    assert_eq!(opened.1, layers(level(LEVELS)));
     assert!(opened.0.since(before) < Duration::from_ms(300), "{opened:?}");
-    // When all have gone, the floor is left.
-    world.asked.clear();
-    world.run_to(400.0);
-    assert!(world.demands.sent() < closed);
 }
 
 #[test]
@@ -219,8 +431,7 @@ fn lost_messages_cost_seconds_and_nothing_else() {
         let mut low = 0;
         for second in 1..600 {
             world.run_to(f64::from(second));
-            low += u32::from(world.demands.sent() < level(25));
-            assert!(world.demands.sent() >= level(3));
+            low += u32::from(world.level() < level(25));
         }
         assert!(low <= 3, "{seed}: {low} of 600 s without what a receiver holds");
         println!("{seed}: {low} s low, {} messages", world.messages.len());
@@ -232,7 +443,6 @@ fn lost_messages_cost_seconds_and_nothing_else() {
 #[test]
 fn a_receiver_that_cannot_be_heard_notices() {
     let mut world = World::new(3, 0.0);
-    world.demands.heard();
     world.run_to(60.0);
     let deaf = world.join(level(24));
     while world.now < at(90.0) {
@@ -241,47 +451,66 @@ fn a_receiver_that_cannot_be_heard_notices() {
     }
     assert!(world.asked[deaf].is_unheard());
     assert!(world.messages.len() <= 20, "{}", world.messages.len());
-    assert!(world.demands.sent() < level(24), "nothing is known of it");
+    assert_eq!(world.level(), level(1), "nothing is known of it");
     world.run_to(110.0);
     assert!(!world.asked[deaf].is_unheard(), "until it is heard");
-    assert_eq!(world.demands.sent(), level(LEVELS));
+    assert_eq!(world.level(), level(LEVELS));
 }
 
 #[test]
 fn of_many_receivers_few_speak() {
     // Twenty thousand start within a second while nobody is known; later the polls have counted them.
     let mut world = World::new(4, 0.01);
-    world.demands.heard();
     world.run_to(60.0);
     for part in 0..20u16 {
         (0..1000u16).for_each(|one| _ = world.join(level(1 + (one + 7 * part) % 20)));
         world.run_to(60.0 + 0.05 * f64::from(part + 1));
     }
-    world.run_to(62.5);
-    assert_eq!(world.demands.sent(), level(LEVELS));
+    world.run_to(64.5);
+    assert_eq!(world.level(), level(LEVELS));
     let started = world.messages.len();
     world.exponent = 10;
     world.run_to(180.0);
     let rate = |of: Level| rates()[usize::from(of.layer_count()) - 1].as_bps();
-    let sent = world.demands.sent();
+    let sent = world.level();
     assert!(rate(sent) >= MARGIN * rate(level(20)) && sent < level(LEVELS), "{sent:?}");
     let (most, later) = (world.most_in(Duration::from_secs(1), 90.0), world.messages.len() - started);
     println!("{started} messages at the start of 20,000, {later} in 2 minutes, at most {most} in 1 s");
     assert!(started < 1000, "{started}");
     assert!(most <= 60, "{most} in 1 s");
     assert!(later <= 400, "{later} in 2 minutes");
+    // All are complete within a second: those that have spoken lately say so, each twice.
+    let before = world.messages.len();
+    for part in 0..20u16 {
+        let now = world.now;
+        world.asked.iter_mut().skip(1000 * usize::from(part)).take(1000).for_each(|asked| asked.rest(now));
+        world.run_to(180.0 + 0.05 * f64::from(part + 1));
+    }
+    world.run_to(190.0);
+    assert_eq!(world.level(), level(1));
+    let farewells = world.messages.len() - before;
+    println!("{farewells} messages when 20,000 are complete");
+    assert!(farewells <= 400, "{farewells}");
 }
 
 #[test]
 fn whatever_is_said_levels_stay_in_range() {
-    let mut demands = Demands::new(rates(), Time::ZERO).unwrap();
+    let mut demands = Demands::new(rates(), PACKET, Time::ZERO);
     let mut random = Stream::new(5, "forger");
     let mut now = Time::ZERO;
     for _ in 0..100_000 {
-        now += random.uniform_duration(Duration::from_ms(400));
-        demands.note(now, level(random.bits() as u16));
-        let known = demands.announce(now);
+        now += random.uniform_duration(Duration::from_ms(4000));
+        match random.bits() % 8 {
+            0 => demands.left(now),
+            1 => demands.look_at_uplink(now, random.bits() >> 40, random.bits() >> 40),
+            2 => demands.note(now, Level::NONE),
+            3 => demands.complain(now, random.bits() as u8),
+            _ => demands.note(now, level(random.bits() as u16)),
+        }
+        let known = demands.announce(now).unwrap();
         assert!(known == ALL || known <= level(LEVELS));
-        assert!(demands.sent() <= level(LEVELS) && demands.sent() > level(10));
+        let sent = demands.take_change(now);
+        assert!(sent.is_none_or(|sent| (level(1)..=level(LEVELS)).contains(&sent.level)), "{sent:?}");
+        assert!(sent.and_then(|sent| sent.every).is_none_or(|every| every > Duration::ZERO), "{sent:?}");
     }
 }

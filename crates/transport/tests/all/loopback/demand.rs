@@ -70,18 +70,11 @@ fn layers_that_nobody_holds_are_left_out_until_someone_comes() {
         }
         begin.elapsed()
     };
-    // All layers at first; on a machine under load some packets are late.
+    // All layers at first, for the one that starts; on a machine under load some packets are late.
     wait_for("at first", 20, &|rate| rate > 3000.0);
     wait_for("without demand", 50, &|rate| rate < 700.0);
-    // A silent receiver gets no more, and knows why.
-    let silent_stop = Arc::new(AtomicBool::new(false));
-    let silent = holding(250, temp.directory("silent"), 9, true, &silent_stop);
-    thread::sleep(Duration::from_secs(14));
-    silent_stop.store(true, Ordering::Relaxed);
-    assert!(silent.join().unwrap().contains(&Notice::NotHeard { is_silent: true }));
-    assert!(rate(3.0).is_some_and(|rate| rate < 700.0), "{:?}", rate(3.0));
-    // One that speaks gets everything, soon.
-    let fast = holding(250, temp.directory("fast"), 9, false, &stop);
+    // One that reports nothing says all the same for which layers it is there, and gets everything, soon.
+    let fast = holding(250, temp.directory("fast"), 9, true, &stop);
     wait_for("a new receiver", 10, &|rate| rate > 3000.0);
     stop.store(true, Ordering::Relaxed);
     stop_source.store(true, Ordering::Relaxed);

@@ -54,7 +54,9 @@ fn a_source_names_a_session_that_uses_some_of_its_groups() {
         return;
     }
     let temp = TempDir::new("shared");
-    let announced = SendOptions { is_announced: true, ..sending(240, "elm", Ends::default()) };
+    // All layers are sent, whether or not there is a receiver.
+    let announced =
+        SendOptions { is_announced: true, on_demand: false, ..sending(240, "elm", Ends::default()) };
     let one = start(temp.with("one", &content(1_000)), announced);
     let first = one.session();
     // The last of three groups of the first is the first of three of the second.

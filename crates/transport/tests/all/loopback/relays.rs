@@ -1,6 +1,7 @@
 //! Files through relays, by unicast alone, and by multicast where that comes.
 
 use std::net::IpAddr;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use layercast_delivery::relay::child::News;
@@ -125,6 +126,61 @@ fn a_receiver_that_is_busy_for_long_still_says_that_it_is_complete() {
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!(sent.stopped, Stopped::Completions);
     assert!(one.end().counters.lost >= 1, "the relay took it for gone");
+}
+
+/// What lies between a receiver and its relay: everything passes, until it is cut.
+fn cable(relay: SocketAddr) -> (SocketAddr, Arc<AtomicBool>) {
+    let open = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (below, above) = (open(), open());
+    let at = below.local_addr().unwrap();
+    let (cut, child) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
+    let (is_cut, known) = (Arc::clone(&cut), Arc::clone(&child));
+    let (down, up) = (below.try_clone().unwrap(), above.try_clone().unwrap());
+    // Both threads end with the test's process.
+    thread::spawn(move || {
+        let mut room = [0; 65_536];
+        while let Ok((length, from)) = below.recv_from(&mut room) {
+            known.get_or_init(|| from);
+            if !is_cut.load(Ordering::Relaxed) {
+                up.send_to(&room[..length], relay).unwrap();
+            }
+        }
+    });
+    let is_cut = Arc::clone(&cut);
+    thread::spawn(move || {
+        let mut room = [0; 65_536];
+        while let Ok((length, _)) = above.recv_from(&mut room) {
+            if !is_cut.load(Ordering::Relaxed)
+                && let Some(child) = child.get()
+            {
+                down.send_to(&room[..length], *child).unwrap();
+            }
+        }
+    });
+    (at, cut)
+}
+
+/// A relay that dies takes messages in silence, as a wire that is cut does: nothing says that they are lost.
+#[test]
+fn a_receiver_whose_relay_dies_at_the_end_says_through_the_next_that_it_is_complete() {
+    let temp = TempDir::new("relay-dies");
+    let data = content(200_000);
+    let ends = Ends { completions: Some(1), after: Some(Duration::from_secs(60)), ..Ends::default() };
+    let (source, top) = serving_source(54, temp.with("file", &data), ends);
+    source.session();
+    let (first, second) = (relaying(54, &[top], &[]), relaying(54, &[top], &[]));
+    let (at, cut) = cable(first.at);
+    let options = through(54, temp.directory("into"), &[at, second.at]);
+    let received = receive(&options, &AtomicBool::new(false), &mut |event| {
+        if let ReceiveEvent::Object(_) = event {
+            cut.store(true, Ordering::Relaxed);
+        }
+    });
+    assert!(received.unwrap().is_complete());
+    let sent = source.thread.join().unwrap().unwrap();
+    assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
+    assert_eq!(second.end().counters.welcomed, 1);
+    first.end();
 }
 
 #[test]

@@ -1,0 +1,34 @@
+//! What a source says of sending less than its layers have.
+
+use std::time::Duration as StdDuration;
+
+use layercast_core::units::{Layer, Rate, Time};
+use layercast_delivery::reporting::demand::ANNOUNCEMENT_EVERY;
+
+use super::SendEvent;
+use crate::host::SourceHost;
+use crate::notice::Notice;
+
+/// Reports that nobody listens, once each time, and that the uplink is full.
+#[derive(Debug, Default)]
+pub(super) struct Quiet {
+    is_alone: bool,
+}
+
+impl Quiet {
+    pub(super) fn look(&mut self, host: &mut SourceHost, now: Time, say: &mut dyn FnMut(&SendEvent<'_>)) {
+        let base = host.session().levels().rate(Layer::BASE);
+        let Some(demands) = host.demands() else { return };
+        let is_alone = demands.is_alone(now);
+        if is_alone && !self.is_alone {
+            let every = StdDuration::from_nanos(ANNOUNCEMENT_EVERY.as_ns());
+            say(&SendEvent::Notice(&Notice::NobodyListens { every }));
+        }
+        self.is_alone = is_alone;
+        if let Some((carried, is_seen)) = demands.take_uplink_news() {
+            let carried = Rate::from_bps((carried.as_bps() / 1e3).round() * 1e3);
+            let base = Some(base).filter(|base| carried < *base);
+            say(&SendEvent::Notice(&Notice::UplinkFull { carried, base, is_seen }));
+        }
+    }
+}
