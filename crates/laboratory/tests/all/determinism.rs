@@ -2,12 +2,10 @@
 //! idle. In any build: fingerprints, which development and release builds both compare.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use crate::running::{Ran, built_in, run_text, run_with_jobs};
-use layercast_laboratory::results::{read_summary, series};
-use layercast_testkit::{Missing, skip};
+use layercast_laboratory::results::series;
 
 const NAME: &str = "thesis/simulation-2";
 
