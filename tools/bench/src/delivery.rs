@@ -93,7 +93,7 @@ pub(crate) fn run(protection: Protection, kilobytes: u32) -> Result<Measurement>
     let (mut room, mut head) = ([0; 2000], [0; MAX_HEADER]);
     let mut bytes = Vec::with_capacity(4000);
     while !reception.is_complete() {
-        now = now + Duration::from_ms(1);
+        now += Duration::from_ms(1);
         let Ok(load) = sender.next(CHANNEL, now, &mut room, &mut objects);
         let header = Header::Fixed(fixed::Header { layer: Layer(0), seq: WireSeq(packets as u32) });
         let repr = load.repr(header.to_lct().context("a form for LCT")?, TSI);

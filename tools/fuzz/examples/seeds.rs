@@ -431,7 +431,11 @@ fn main() -> io::Result<()> {
             failed: 1,
         };
         corpus.write("report", "reception", &reception.to_bytes())?;
-        corpus.write("report", "demand", &Demand { tsi: 7, level: Level::from_count(7) }.to_bytes())?;
+        corpus.write(
+            "report",
+            "demand",
+            &Demand { tsi: 7, level: Level::from_count(7), lost: 0 }.to_bytes(),
+        )?;
     }
     for (name, flag) in FLAGS {
         corpus.write("sweep_axis", name, flag.as_bytes())?;

@@ -45,8 +45,10 @@ pub trait Tunnel: fmt::Debug {
     /// Sends a message to the source through the tunnel; none if such messages go past it.
     fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>>;
 
-    /// A completion was sent.
-    fn note_completion(&self) {}
+    /// A completion was sent; whether it is the first that went this way.
+    fn note_completion(&self) -> bool {
+        false
+    }
 
     /// Whether what carries messages to the source was there for a while after the first completion was sent to it. One that is gone
     /// takes them in silence.
@@ -216,10 +218,11 @@ impl Access {
         }
     }
 
-    /// A completion was sent.
-    pub(super) fn note_completion(&self) {
-        if let Access::Tunnel(tunnel) = self {
-            tunnel.note_completion();
+    /// A completion was sent; whether it is the first that went this way.
+    pub(super) fn note_completion(&self) -> bool {
+        match self {
+            Access::Native(_) => false,
+            Access::Tunnel(tunnel) => tunnel.note_completion(),
         }
     }
 

@@ -308,14 +308,13 @@ impl ReceiverHost {
         if rests { Ok(()) } else { self.start() }
     }
 
-    /// Sends a completion to the source.
+    /// Sends a completion to the source; whether it is the first through the relay that serves this host now.
     ///
     /// # Errors
     /// The system's error.
-    pub fn complete(&self, completion: Completion) -> Result<(), Error> {
+    pub fn complete(&self, completion: Completion) -> Result<bool, Error> {
         self.send_feedback(&completion.to_bytes())?;
-        self.memberships.access.note_completion();
-        Ok(())
+        Ok(self.memberships.access.note_completion())
     }
 
     /// Whether completions have gone further than to a relay that is gone, as far as is known.

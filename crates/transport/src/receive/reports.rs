@@ -41,7 +41,8 @@ pub(super) fn report_completion(host: &mut ReceiverHost, receiver: NonZeroU64, s
             return;
         }
         match host.complete(completion) {
-            Ok(()) => copies += 1,
+            // Another relay has had none of the copies before.
+            Ok(is_first) => copies = if is_first { 1 } else { copies + 1 },
             Err(error) => tracing::debug!(%error, "a completion was not sent"),
         }
         if copies == COMPLETION_COPIES && host.has_reported() {
@@ -62,14 +63,17 @@ impl Completions {
     pub(super) fn begin(&mut self) {
         if !self.has_begun {
             self.has_begun = true;
-            let mut at = Instant::now();
-            self.due = (0..COMPLETION_COPIES)
-                .map(|_| {
-                    at += spread();
-                    at
-                })
-                .collect();
+            self.plan(COMPLETION_COPIES);
         }
+    }
+
+    /// So many copies more, each after a spread.
+    fn plan(&mut self, copies: u32) {
+        let mut at = Instant::now();
+        self.due.extend((0..copies).map(|_| {
+            at += spread();
+            at
+        }));
     }
 
     /// Sends what is due.
@@ -80,8 +84,11 @@ impl Completions {
         if self.due.len() == before {
             return;
         }
-        if let Err(error) = host.complete(completion(host, receiver)) {
-            tracing::debug!(%error, "a completion was not sent");
+        match host.complete(completion(host, receiver)) {
+            // Another relay than the one that the copies before went to.
+            Ok(true) if self.due.is_empty() => self.plan(COMPLETION_COPIES - 1),
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "a completion was not sent"),
         }
         // The relay may be gone; the next one has not had it.
         if self.due.is_empty() && !host.has_reported() {

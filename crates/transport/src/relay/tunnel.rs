@@ -179,11 +179,13 @@ impl Tunnel for RelayTunnel {
         }
     }
 
-    fn note_completion(&self) {
+    fn note_completion(&self) -> bool {
         let since = self.child.link().map(|link| link.since);
-        if since != self.completed.get().map(|(since, _)| since) {
+        let is_first = since != self.completed.get().map(|(since, _)| since);
+        if is_first {
             self.completed.set(since.map(|since| (since, self.clock.now())));
         }
+        is_first
     }
 
     fn has_carried(&self) -> bool {
