@@ -24,7 +24,7 @@ use layercast_delivery::sender::Sender;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Header;
 
-use crate::case::Measurement;
+use crate::measurement::Measurement;
 use crate::memory;
 
 const SYMBOL: u16 = 1000;

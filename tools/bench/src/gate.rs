@@ -19,7 +19,8 @@ fn cases() -> Vec<Case> {
     ];
     let transfers = [Protection::Plain, Protection::Encrypted]
         .map(|protection| Case::Delivery { protection, kilobytes: 500 });
-    networks.into_iter().chain(scenario::cases()).chain(transfers).collect()
+    let scenarios = scenario::ALL.map(|(name, seconds)| Case::Scenario { name, seconds });
+    networks.into_iter().chain(scenarios).chain(transfers).collect()
 }
 
 /// How far a case may be above its stored value. The same program gives the same count to a tenth of this, whatever else the

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 
-use crate::case::Measurement;
+use crate::measurement::Measurement;
 use crate::peer;
 use crate::row::{Column, Row};
 

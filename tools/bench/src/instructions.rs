@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::case::{Case, Measurement};
+use crate::case::Case;
+use crate::measurement::Measurement;
 
 /// Whether valgrind is installed.
 pub(crate) fn available() -> bool {

@@ -9,6 +9,7 @@ mod delivery;
 mod gate;
 mod history;
 mod instructions;
+mod measurement;
 mod memory;
 mod networks;
 mod peer;

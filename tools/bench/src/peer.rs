@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::case::Measurement;
+use crate::measurement::Measurement;
 use crate::process;
 
 /// A simulator that runs the dumbbell: its arguments end with connections, Mbit/s and seconds.

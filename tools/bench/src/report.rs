@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::case::{Case, Measurement};
+use crate::case::Case;
+use crate::measurement::Measurement;
 use crate::peer::{self, Peer};
 use crate::row::{Column, Row};
 use crate::{history, instructions, tables};

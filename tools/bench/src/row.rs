@@ -1,6 +1,7 @@
 //! One row of the report and of the history.
 
-use crate::case::{Case, Measurement};
+use crate::case::Case;
+use crate::measurement::Measurement;
 use crate::spread::Spread;
 
 /// The results of a case.

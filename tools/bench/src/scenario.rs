@@ -7,7 +7,7 @@ use layercast_laboratory::run::{self, RunRequest};
 use layercast_laboratory::scenario::{self, Catalogue, catalogue};
 use layercast_protocols::registry::Registry;
 
-use crate::case::{Case, Measurement};
+use crate::measurement::Measurement;
 use crate::memory;
 
 /// All of them, with the time that gives some ten thousand packet hops.
@@ -24,11 +24,6 @@ pub(crate) const ALL: [(&str, u32); 11] = [
     ("tide-dualpi2", 8),
     ("traffic", 10),
 ];
-
-/// All cases.
-pub(crate) fn cases() -> impl Iterator<Item = Case> {
-    ALL.into_iter().map(|(name, seconds)| Case::Scenario { name, seconds })
-}
 
 /// The scenario of this name.
 pub(crate) fn named(name: &str) -> Result<&'static str> {

@@ -2,7 +2,8 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::case::{Case, Measurement};
+use crate::case::Case;
+use crate::measurement::Measurement;
 use crate::row::{Column, Row};
 
 /// An empty table; all columns but the first are numbers.
