@@ -361,12 +361,25 @@ fn sources_whose_receivers_choose_their_layers_send_no_more_than_is_in_demand() 
         assert!(f64::from(again) > 0.9 * f64::from(all), "{name}: {all} packets, and {again}");
         if sent < 0.9 * f64::from(all) {
             honoured.push(name);
-            // RLC's bursts and FLID's slots add a little.
-            assert!((0.7..1.4).contains(&(sent / rate(3))), "{name}: {sent} packets, not {}", rate(3));
+            // RLC's bursts and FLID's slots add a little, and SMCC's layers have channels to grow by.
+            let share = sent / rate(3);
+            let silent = |above: &[u32]| above.iter().all(|&count| count == 0);
+            let holds = if name == "smcc" { silent(&some[3..7]) } else { (0.7..1.4).contains(&share) };
+            assert!(holds, "{name}: {sent} packets, not {}", rate(3));
         }
     }
-    // SMCC's layers have a congestion control each, and the source decides their rates.
-    let expected =
-        ["elm", "rlc", "rlm", "wei-zhang", "webrc", "flid-sl", "flid-dl", "e-flid-dl", "tide", "fixed"];
+    let expected = [
+        "elm",
+        "rlc",
+        "rlm",
+        "wei-zhang",
+        "smcc",
+        "webrc",
+        "flid-sl",
+        "flid-dl",
+        "e-flid-dl",
+        "tide",
+        "fixed",
+    ];
     assert_eq!(honoured, expected);
 }
