@@ -131,11 +131,7 @@ pub(crate) fn groups(blocks: &[Block<'_>]) -> PyResult<Table> {
     metrics(columns, &rows).into_table()
 }
 
-fn quantile_ms(link: &LinkMeasures, share: f64) -> f64 {
-    link.queue_delay.as_deref().map_or(0.0, |delay| delay.quantile_ms(share, link.window_s))
-}
-
-/// The links; with the delays of queues where the replications themselves are known.
+/// The links; with counts of packets where the replications themselves are known.
 pub(crate) fn links(blocks: &[Block<'_>]) -> PyResult<Table> {
     let rows = rows(blocks, |window| &window.links);
     let columns =
@@ -143,13 +139,8 @@ pub(crate) fn links(blocks: &[Block<'_>]) -> PyResult<Table> {
     let mut columns = metrics(columns, &rows);
     if blocks.iter().any(|block| !block.replications.is_empty()) {
         type Measure = fn(&LinkMeasures) -> f64;
-        let more: [(&str, Measure); 5] = [
-            ("packets", |link| link.packets as f64),
-            ("losses", |link| link.losses as f64),
-            ("queue_delay_ms", |link| link.queue_delay.as_deref().map_or(0.0, |delay| delay.mean_ms)),
-            ("queue_delay_p95_ms", |link| quantile_ms(link, 0.95)),
-            ("queue_delay_p99_ms", |link| quantile_ms(link, 0.99)),
-        ];
+        let more: [(&str, Measure); 2] =
+            [("packets", |link| link.packets as f64), ("losses", |link| link.losses as f64)];
         for (name, measure) in more {
             columns = columns.number(name, rows.iter().map(|row| row.link().map(measure)));
         }
