@@ -102,18 +102,21 @@ pub fn skip(missing: Missing, why: impl Display) {
 /// # Panics
 /// As [`skip`].
 pub fn runs_long(what: impl Display) -> bool {
-    let runs = std::env::var_os(LONG).is_some_and(|value| value == "1");
-    if !runs {
+    if !is_long() {
         skip(Missing::Long, format!("{what}: {LONG}=1 runs them"));
     }
-    runs
+    is_long()
 }
 
 /// How many random cases a property test runs that takes long: `all` with [`LONG`], an eighth otherwise. Cases differ in
 /// each run, so that seldom ones come with time.
 #[must_use]
 pub fn cases(all: u32) -> u32 {
-    if std::env::var_os(LONG).is_some_and(|value| value == "1") { all } else { all / 8 }
+    if is_long() { all } else { all / 8 }
+}
+
+fn is_long() -> bool {
+    std::env::var_os(LONG).is_some_and(|value| value == "1")
 }
 
 /// Whether a list of words has this one. An unknown word is an error: a misspelt one would require nothing.

@@ -409,7 +409,7 @@ fn an_answer_counts_once_and_in_its_poll() {
     // One of 16, as far as is known: more than two, and fewer than a hundred.
     assert!((80.0..100.0).contains(&summary.receivers.high), "{summary:?}");
     assert_eq!((summary.counters.accepted, summary.counters.refused), (3, 1));
-    // The last report of a complete receiver, twice: one that is known, whoever it stands for.
+    // The last report of a complete receiver, twice: one that is known, for however many it stands.
     let last = ReceptionReport { is_leaving: true, ..report(1, 1, 2, WHOLE) };
     collector.report(at(6000), somewhere(), last);
     collector.report(at(6001), somewhere(), last);

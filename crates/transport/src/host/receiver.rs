@@ -86,7 +86,7 @@ const SILENT: Duration = Duration::from_secs(1);
 pub struct ReceiverHost {
     memberships: Memberships,
     receiver: Receiver,
-    /// Of what the receiver is made anew.
+    /// Of what the receiver is made again.
     make: (Protocol, u64),
     /// Whether the base channel alone is held, without a receiver.
     rests: bool,
