@@ -11,8 +11,7 @@ export CARGO_TARGET_DIR := $(abspath $(TARGET))
 LAYERCAST := $(TARGET)/release/layercast
 BENCH := $(TARGET)/release/layercast-bench
 SKIPPED := $(abspath $(TARGET))/skipped.txt
-# Workspaces of their own, which share the folder for builds: a protocol outside of the tree, and what measures the project.
-OUTSIDE := --manifest-path examples/outside/Cargo.toml
+# A workspace of its own, which shares the folder for builds: what measures the project.
 TOOLS := --manifest-path tools/Cargo.toml
 OUT ?= results
 # The transport and the emulator need Linux, and so do the fuzzing of readers and the trials.
@@ -68,12 +67,10 @@ build: toolchain
 fmt: toolchain
 	$(CARGO) fmt --all --check
 	$(CARGO) fmt $(TOOLS) --all --check
-	$(CARGO) fmt $(OUTSIDE) --check
 
 clippy: toolchain
 	$(CARGO) clippy $(WORKSPACE) --all-targets --locked -- -D warnings
 	$(CARGO) clippy --package layercast --no-default-features --locked -- -D warnings
-	$(CARGO) clippy $(OUTSIDE) --all-targets --locked -- -D warnings
 
 # `rustup target add x86_64-pc-windows-gnu` brings what it needs.
 portable: toolchain ## Check the command for another system than Linux, where it has neither transport nor emulator
@@ -108,7 +105,6 @@ book: docs ## Write the site into target/book: pages, notebooks, Python and Rust
 unit: toolchain
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
 	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
-	$(CARGO) test $(OUTSIDE) --locked
 
 skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use layercast_tidy::circles::circles;
 use layercast_tidy::modules::Modules;
 
-/// The folders of all crates: the workspace's and the example outside of it.
+/// The folders of all crates: those of Layercast and the example of one outside.
 fn crates() -> BTreeSet<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let inside = ["crates", "tools"].map(|folder| fs::read_dir(root.join(folder)).unwrap());

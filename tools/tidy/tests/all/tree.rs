@@ -81,6 +81,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("layercast-tidy", &[]),
+    ("layercast-outside", &["layercast-core", "layercast-kit", "layercast-laboratory"]),
 ];
 
 /// Licences compatible with MIT OR Apache-2.0.

@@ -11,7 +11,7 @@ use layercast_outside::Outside;
 type Protocols = Union<Outside, BuiltIn>;
 
 const NAME: &str = "plm.toml";
-const TEXT: &str = include_str!("../scenarios/plm.toml");
+const TEXT: &str = include_str!("../../scenarios/plm.toml");
 
 fn summary(overrides: &[&str]) -> Summary {
     let overrides: Vec<String> = overrides.iter().map(|set| (*set).to_owned()).collect();
@@ -29,11 +29,8 @@ fn receivers_hold_the_highest_level_below_their_fair_share() {
     // The second and the third window of the scenario: with the TCP, and after it.
     let level = |window: usize, receiver: usize| {
         let name = format!("plm@R{}", receiver + 1);
-        summary.windows[window].flows[&name]
-            .mean_level
-            .as_ref()
-            .and_then(|level| level.mean)
-            .expect("a receiver")
+        let flow = summary.windows[window].flow(&name).expect("a receiver");
+        flow.measures.mean_level.as_ref().and_then(|level| level.mean).expect("a level")
     };
     // A leave overshoots or a pair is torn apart now and then: a tenth of a level is one second in ten at one
     // level less.
