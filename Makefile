@@ -28,7 +28,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test quick test-long tools toolchain build fmt clippy portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints release-laboratory gate instructions fuzz mutants python notebooks book
+.PHONY: help demo test quick test-long tools toolchain build fmt clippy lean portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints release-laboratory gate instructions fuzz mutants python notebooks book
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -43,7 +43,7 @@ quick: toolchain ## Test what protocols are built on and judged by: core, kit, p
 	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --lib --tests
 
 test-long: export LAYERCAST_LONG := 1
-test-long: toolchain fmt clippy docs unit python tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
+test-long: toolchain fmt clippy lean docs unit python tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
 	@echo "Everything holds, and what takes long."
 
 tools: toolchain ## Lint and test what measures the project: reproduction, trials, validation, benchmarks, inputs of fuzzing
@@ -70,6 +70,8 @@ fmt: toolchain
 
 clippy: toolchain
 	$(CARGO) clippy $(WORKSPACE) --all-targets --locked -- -D warnings
+
+lean: toolchain ## Lint the command without the features that it may be built without
 	$(CARGO) clippy --package layercast --no-default-features --locked -- -D warnings
 
 # `rustup target add x86_64-pc-windows-gnu` brings what it needs.
@@ -101,10 +103,17 @@ notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of 
 book: docs ## Write the site into target/book: pages, notebooks, Python and Rust reference
 	./tools/book.sh $(TARGET)
 
-# A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
+# Tests that wait for networks run beside those that compute, and are printed after them. A test that cannot run on a
+# machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
+WAITING := --test network --test program
+COMPUTING := --lib --bins --test all
+TEST_ALL := LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
 unit: toolchain
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
-	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
+	$(CARGO) test $(WORKSPACE) --locked --no-run
+	@$(TEST_ALL) $(WAITING) > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
+	$(TEST_ALL) $(COMPUTING) && $(TEST_ALL) --doc; computed=$$?; \
+	wait $$waiting; waited=$$?; cat $(TARGET)/waiting.txt; exit $$((computed + waited))
 
 skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \

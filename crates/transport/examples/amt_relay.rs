@@ -4,7 +4,7 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "../tests/all/amt/peer.rs"]
+#[path = "../tests/network/amt/peer.rs"]
 #[allow(dead_code, reason = "tests run it in a thread")]
 mod peer;
 

@@ -6,7 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
 
-#[path = "../tests/all/lab/mod.rs"]
+#[path = "../tests/network/lab/mod.rs"]
 mod lab;
 
 use std::error::Error;

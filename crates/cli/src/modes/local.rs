@@ -41,6 +41,7 @@ const RUN_ROWS: &[Row] = &[
     row("captures", &[USED, CAPTURED]),
     row("capture_replication", &[USED, CAPTURED]),
     row("notes", &[USED, no("trace events are kept in the simulated world only", "leave it out")]),
+    row("csv", BOTH),
     row("quiet", BOTH),
 ];
 

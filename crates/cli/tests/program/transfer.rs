@@ -1,7 +1,7 @@
 //! `layercast send` and `layercast receive` as a script and an operator see them: what they print, their exit status,
 //! and the files that they leave.
 
-#[path = "../../../transport/tests/all/lo.rs"]
+#[path = "../../../transport/tests/network/lo.rs"]
 pub(super) mod lo;
 
 use std::fs;
