@@ -7,8 +7,6 @@ use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scenario::catalogue;
 use layercast_protocols::registry::Registry;
 
-use crate::running::runs_long;
-
 fn request(scenario: &str, protocols: &[&str]) -> CompareRequest {
     let source = catalogue::load(scenario).unwrap();
     CompareRequest {
@@ -288,9 +286,6 @@ fn the_table_is_sorted_and_states_what_it_folds() {
 
 #[test]
 fn the_report_shows_every_receiver_of_every_protocol() {
-    if !runs_long() {
-        return;
-    }
     let results = run(&at_sites(25, &["elm", "rlc"]));
     let comparison = Comparison::new(&results, "", None).unwrap();
     let directory = std::env::temp_dir().join(format!("layercast-sites-{}", std::process::id()));

@@ -16,9 +16,6 @@ fn cut_short(name: &str) -> impl Iterator<Item = Ran> {
 /// handful of times while it climbs from the base and few afterwards.
 #[test]
 fn lazy_elm_changes_its_level_ten_times_less_than_rlc() {
-    if !runs_long() {
-        return;
-    }
     for ran in cut_short("thesis/simulation-2") {
         for node in ["R1", "R2", "R3"] {
             let (elm, rlc) =
@@ -33,9 +30,6 @@ fn lazy_elm_changes_its_level_ten_times_less_than_rlc() {
 /// a quarter to a third is given away, half at worst; 1.2 leaves room for an equation that is too kind.
 #[test]
 fn elm_gets_half_to_six_fifths_of_tcp() {
-    if !runs_long() {
-        return;
-    }
     for ran in cut_short("thesis/simulation-2") {
         // The path to R2 loses 1 %, the others 2 and 3 %.
         let ratio = ran.kbps("elm@R2") / ran.kbps("tcp@R2");
@@ -66,9 +60,6 @@ fn elm_takes_less_where_the_round_trip_is_longer() {
 /// falls a little all the same, since a leave and a join each take a way up the tree.
 #[test]
 fn rlc_takes_the_same_at_any_round_trip_time() {
-    if !runs_long() {
-        return;
-    }
     for ran in cut_short("thesis/simulation-4-rlc") {
         let rates = ["rlc@R1", "rlc@R2", "rlc@R3"].map(|name| ran.kbps(name));
         let (least, most) =

@@ -50,9 +50,6 @@ fn receivers_behind_one_bottleneck_come_to_one_level() {
 /// A session that is marked uses the link as well as one that loses.
 #[test]
 fn marks_take_the_place_of_losses() {
-    if !runs_long() {
-        return;
-    }
     let name = "flid/one-bottleneck";
     let queue = "link.A-B.queue={ kind = \"red\", limit = \"256 packets\", min_threshold = 32, \
                  max_threshold = 80, ecn = true }";

@@ -1,7 +1,7 @@
 //! NCA in the simulator: what a scenario says of routers has an effect, and a session with an end reports when it is
 //! complete.
 
-use crate::running::{built_in, read, run_text, runs_long};
+use crate::running::{built_in, read, run_text};
 use layercast_laboratory::run::{self, RunRequest};
 use layercast_protocols::registry::Registry;
 
@@ -23,9 +23,6 @@ fn times(more: &[&str]) -> Vec<f64> {
 
 #[test]
 fn a_session_is_complete_at_all_with_and_without_repair_servers() {
-    if !runs_long() {
-        return;
-    }
     for routers in
         ["routers={ active = \"all\" }", "routers={ active = \"none\" }", "routers={ fail = \"20 s\" }"]
     {
@@ -38,9 +35,6 @@ fn a_session_is_complete_at_all_with_and_without_repair_servers() {
 /// replications: 0.99 to 1.11 of TCP's mean.
 #[test]
 fn it_takes_as_much_as_a_tcp_to_the_worst_receiver() {
-    if !runs_long() {
-        return;
-    }
     let ran = run_text(NAME, built_in(NAME), &["replications=3"]);
     let tcp = (1..=4).map(|n| ran.kbps(&format!("tcp-{n}@R3"))).sum::<f64>() / 4.0;
     let share = ran.kbps("nca@R3") / tcp;

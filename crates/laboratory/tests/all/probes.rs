@@ -5,7 +5,7 @@ use layercast_protocols::registry::Registry;
 use std::fs::{self, File};
 use std::path::Path;
 
-use crate::running::{Ran, run_text, run_with_jobs, runs_long};
+use crate::running::{Ran, run_text, run_with_jobs};
 use layercast_laboratory::results::{probes, series};
 use layercast_laboratory::scenario;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -204,9 +204,6 @@ fn a_stream_has_its_throughput_and_nothing_else() {
 
 #[test]
 fn the_file_has_a_row_for_each_value() {
-    if !runs_long() {
-        return;
-    }
     let ran = probed();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("probes.parquet");
     probes::write(&path, &ran.outcome.experiment, &ran.outcome.replications).unwrap();

@@ -12,7 +12,6 @@ use layercast_laboratory::scoreboard::{
 use layercast_protocols::registry::Registry;
 
 use crate::conforming::conforms;
-use crate::running::runs_long;
 
 /// One session and two TCP on a link, for some seconds.
 const LINK: &str = r#"
@@ -348,9 +347,6 @@ fn measures_are_what_they_say() {
 
 #[test]
 fn the_built_in_suite_fits_the_built_in_protocols() {
-    if !runs_long() {
-        return;
-    }
     let suite = scoreboard::built_in(&catalogue()).unwrap();
     for brief in [false, true] {
         let request = ScoreboardRequest { suite: suite.clone(), brief, ..request(SUITE, &[]) };

@@ -191,9 +191,6 @@ fn feedback_grows_with_the_group_but_for_pgmcc() {
 /// The bottleneck is used soon after the worst receiver has left.
 #[test]
 fn when_the_worst_receiver_leaves_the_rate_recovers() {
-    if !runs_long() {
-        return;
-    }
     for name in NAMES {
         let mut world = World::new(name, 20, Some(60.0));
         world.run_until(100.0);

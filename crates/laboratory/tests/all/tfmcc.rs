@@ -34,9 +34,6 @@ fn tfmcc_takes_as_much_as_a_tcp() {
 /// left. With senders out of step it is little. Measured over ten replications: 0.56 to 1.10.
 #[test]
 fn tfmcc_takes_as_much_as_a_tcp_at_a_drop_tail_queue_without_phases() {
-    if !runs_long() {
-        return;
-    }
     let queue = "link.G1-G2.queue={ kind = \"drop-tail\", limit = \"90 packets\" }";
     for tcps in [4, 8] {
         let shares = shares(tcps, &[queue, "flow.tcp.overhead=10 ms"]);

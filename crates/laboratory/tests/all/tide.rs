@@ -1,6 +1,6 @@
 //! Tide in the simulator: its share against TCP of both kinds, and different round-trip times.
 
-use crate::running::{Ran, built_in, run_text, runs_long};
+use crate::running::{Ran, built_in, run_text};
 
 fn run(name: &str, more: &[&str]) -> Ran {
     run_text(name, built_in(name), &[&["replications=2"], more].concat())
@@ -99,9 +99,6 @@ fn two_sessions_share_a_link() {
 /// and the round-trip time with queueing is 60 to 120 ms. Two replications scatter by a fifth.
 #[test]
 fn its_share_is_that_of_reno_with_reports_and_less_without() {
-    if !runs_long() {
-        return;
-    }
     let ran = run("tide/beside-tcp", &[]);
     let share = |flow| ran.kbps(flow) / tcp_kbps(&ran);
     assert!((0.75..1.33).contains(&share("reports@R")), "{}", share("reports@R"));
@@ -111,9 +108,6 @@ fn its_share_is_that_of_reno_with_reports_and_less_without() {
 /// CUBIC goes with the cube of the interval between losses, so shares scatter more.
 #[test]
 fn its_share_is_that_of_cubic_when_it_is_set_to_cubic() {
-    if !runs_long() {
-        return;
-    }
     let sets = ["flow.tcp.protocol=tcp-cubic", "session.reports.fair_to=cubic"];
     let ran = run("tide/beside-tcp", &sets);
     let share = ran.kbps("reports@R") / tcp_kbps(&ran);
@@ -162,9 +156,6 @@ receivers_start = { uniform = ["0 s", "20 s"] }"#,
 /// replications from 60 s on: 3.8 Mbit/s for these two, 4.8 for the others. It was 3.6 to 3.9 when the fair rate could exceed what came in an overload.
 #[test]
 fn slower_receivers_catch_up_and_all_use_the_link() {
-    if !runs_long() {
-        return;
-    }
     let held = r#"{ rate = "2 Mbit/s", queue = { limit = "30 packets" }, changes = [{ at = "30 s", rate = "1 Gbit/s" }] }"#;
     let text = LINK
         .replacen(r#"receivers = ["R"]"#, r#"receivers = ["R", "R2", "R3", "R4"]"#, 1)
@@ -188,9 +179,6 @@ fn slower_receivers_catch_up_and_all_use_the_link() {
 /// `one_share = false`.
 #[test]
 fn it_takes_one_share_where_each_channel_has_a_queue() {
-    if !runs_long() {
-        return;
-    }
     let sets =
         ["session.other.stop=0.1 s", r#"link.A-B.queue={ kind = "fq-codel", limit = "1000 packets" }"#];
     let share = |more: &[&str]| {
