@@ -1,6 +1,6 @@
 //! Packets of a link as it carries them, by packet sockets (`AF_PACKET`, packet(7)), which need CAP_NET_RAW.
 
-use std::io;
+use std::io::{self, Read as _};
 
 use nix::libc;
 use socket2::{Domain, Protocol, SockFilter, Socket, Type};
@@ -15,6 +15,9 @@ const PACKET_TYPE: u32 = (-0x1000i32 + 4) as u32;
 pub(super) const LOAD_WORD: u32 = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;
 pub(super) const LOAD_HALF: u32 = libc::BPF_LD | libc::BPF_H | libc::BPF_ABS;
 pub(super) const LOAD_BYTE: u32 = libc::BPF_LD | libc::BPF_B | libc::BPF_ABS;
+
+/// The most packets that a socket can hold before it has its filter.
+const EARLY: usize = 4096;
 
 /// The longest packet that is read of IGMP and MLD.
 const LONGEST: u32 = 9216;
@@ -42,6 +45,12 @@ pub(super) fn open(is_v4: bool, filter: &[SockFilter]) -> io::Result<Socket> {
     let kind = i32::from(u16::try_from(kind).always("it has 16 bits").to_be());
     let socket = Socket::new(Domain::PACKET, Type::DGRAM.nonblocking(), Some(Protocol::from(kind)))?;
     socket.attach_filter(filter)?;
+    // Packets of any link that came before the filter was there.
+    for _ in 0..EARLY {
+        if (&socket).read(&mut [0]).is_err() {
+            break;
+        }
+    }
     Ok(socket)
 }
 

@@ -179,14 +179,6 @@ fn open(interface: &Interface, group: SocketAddr, source: IpAddr) -> io::Result<
     if let Err(error) = AddMembership.set(&socket, &request) {
         tracing::debug!(%error, "the adapter may filter groups that were left");
     }
-    // Packets that came before the filter was there.
-    let mut bytes = [0; 1];
-    for _ in 0..READS {
-        let mut parts = [IoSliceMut::new(&mut bytes)];
-        if recvmsg::<()>(socket.as_raw_fd(), &mut parts, None, MsgFlags::MSG_DONTWAIT).is_err() {
-            break;
-        }
-    }
     Ok(socket)
 }
 
