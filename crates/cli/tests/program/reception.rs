@@ -60,8 +60,11 @@ fn a_sender_says_how_many_receivers_it_has_and_which_is_the_slowest() {
         .by_ref()
         .filter(|event| event["event"] == "reception")
         .take(20)
-        // What each has is as old as its answer: the order is right when both have answered the same poll.
-        .find(|event| known(event) == 2 && progress(event, 0) < progress(event, 1))
+        // What each has is as old as its answer: order and number are right when both have answered the same poll.
+        .find(|event| {
+            let is_exact = event["receivers_high"].as_f64() == Some(2.0);
+            is_exact && known(event) == 2 && progress(event, 0) < progress(event, 1)
+        })
         .expect("two receivers are known, the slower one first");
     for name in ["receivers", "receivers_low", "receivers_high"] {
         assert_eq!(reception[name].as_f64(), Some(2.0), "{reception}");

@@ -223,8 +223,8 @@ impl Files {
         Ok(self.sender.name_hashes(&hashes)?)
     }
 
-    /// Whether files are still read for their hashes.
-    pub(super) fn is_hashing(&self) -> bool {
+    /// Whether files are still read for their hashes. Each that is named makes a new table.
+    pub fn is_hashing(&self) -> bool {
         self.hashing.is_some()
     }
 
