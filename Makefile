@@ -18,8 +18,11 @@ OUT ?= results
 without = $(if $(filter-out Linux,$(shell uname -s)),$(1:%=--exclude layercast-%))
 export WORKSPACE := --workspace $(call without,transport emulator)
 TOOLS_ALL := $(TOOLS) --workspace $(call without,fuzz trials)
-# What protocols are built on and judged by.
+# What protocols are built on and judged by, without the tests that take seconds.
 QUICK := $(patsubst %,--package layercast-%,core kit protocols simulator laboratory)
+SLOW := allocations applications bbr bias capture compare contract convergence determinism dither ecn elm_sessions elm_strategies experiments fair_to \
+  fingerprints flid marks nca notes probes properties::sequence rla_session rlm_session scoreboard single_rate smcc_session \
+  tcp_rates tfmcc tfrc_sessions tide varying wei_zhang_session webrc why
 
 include tools/pgo.mk
 include packaging/package.mk
@@ -36,14 +39,23 @@ help: ## What can be made
 demo: build ## Run the thesis's simulation 2 and write its report
 	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
 
-test: toolchain fmt clippy docs unit python skipped ## What must hold before a change lands
+test: toolchain fmt unit python skipped ## What must hold before a change lands
 	@echo "Everything holds: format, lints, documentation, tests, licences."
 
-quick: toolchain ## Test what protocols are built on and judged by: core, kit, protocols, simulator, laboratory
-	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --lib --tests
+quick: toolchain ## Test in a minute what protocols are built on and judged by: core, kit, protocols, simulator, laboratory
+	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --lib
+	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --test all -- $(SLOW:%=--skip %)
+
+# What is tested is linted, and documented, as it is compiled: nothing is checked a second time for that.
+unit python quick: export RUSTC_WORKSPACE_WRAPPER := $(abspath tools/lint.sh)
+unit: export RUSTDOC := $(abspath tools/rustdoc.sh)
+unit: export REFERENCE := $(CARGO_TARGET_DIR)/reference
+
+# Cold builds take less without what makes the next one short.
+test test-long: export CARGO_INCREMENTAL ?= 0
 
 test-long: export LAYERCAST_LONG := 1
-test-long: toolchain fmt clippy lean docs unit python tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
+test-long: toolchain fmt unit python lean docs tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
 	@echo "Everything holds, and what takes long."
 
 tools: toolchain ## Lint and test what measures the project: reproduction, trials, validation, benchmarks, inputs of fuzzing
@@ -103,10 +115,17 @@ notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of 
 book: docs ## Write the site into target/book: pages, notebooks, Python and Rust reference
 	./tools/book.sh $(TARGET)
 
-# A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
+# Tests that wait for networks run beside those that compute, more at a time, and are printed after them. A test that
+# cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
+WAITING := --test network --test program
+COMPUTING := --lib --bins --test all
+TEST := LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
 unit: toolchain
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
-	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
+	$(CARGO) test $(WORKSPACE) --all-targets --locked --no-run
+	@$(TEST) $(WAITING) -- --test-threads 6 > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
+	$(TEST) $(COMPUTING); computed=$$?; $(TEST) --doc; documented=$$?; \
+	wait $$waiting; waited=$$?; cat $(TARGET)/waiting.txt; exit $$((computed + documented + waited))
 
 skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Target, TargetKind};
 
 /// The project's crates and those that each may use outside tests: the layers of docs/architecture.md,
 /// bottom-up.
@@ -162,6 +162,18 @@ fn crates_use_only_the_floors_below() {
         }
     }
     assert_eq!(ours.len(), FLOORS.len(), "FLOORS names a crate that does not exist");
+}
+
+/// `make test` starts test programs by these names: those that compute, and those that wait for networks.
+#[test]
+fn every_test_program_is_one_that_make_runs() {
+    let is_test = |target: &&Target| target.kind.contains(&TargetKind::Test);
+    for package in metadata().take(1).flat_map(|workspace| workspace.packages) {
+        for target in package.targets.iter().filter(is_test).filter(|_| package.source.is_none()) {
+            let is_run = ["all", "network", "program"].contains(&target.name.as_str());
+            assert!(is_run, "{}: name the test program {:?} after its kind", package.name, target.name);
+        }
+    }
 }
 
 #[test]
