@@ -46,6 +46,10 @@ throughput_kbps = "about 900"
 """
 
 
+#: Of how many random sequences a check of the contract is made: a hundred thousand packets pass through Python in each.
+CASES = 10 if os.environ.get("LAYERCAST_LONG") == "1" else 1
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> str:
     """The short scenario as a file."""

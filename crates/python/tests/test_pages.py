@@ -7,7 +7,7 @@ The word after the fence is the block's kind. A comment in the line above it may
 - `sh` below `<!-- run -->` runs in an empty folder and must succeed. Of every other block the commands are parsed:
   options and values of `layercast`, scenarios and their settings, targets of make, extras of pip, examples of cargo.
 - `python`: the blocks of a page run one after the other in an empty folder, in a process of their own, with one
-  replication.
+  replication and one case.
 - `rust`: a part of an example that compiles.
 - `<!-- left out: REASON -->`: any of these that cannot be had here.
 """
@@ -277,6 +277,7 @@ def brief(call):
 
 for name in ("run", "sweep", "compare"):
     setattr(layercast, name, brief(getattr(layercast, name)))
+layercast.testing.check = functools.partial(layercast.testing.check, cases=1)
 sys.modules.update(dict.fromkeys(sys.argv[1:]))
 names = {"__name__": "__main__"}
 for page, line, text in json.load(sys.stdin):

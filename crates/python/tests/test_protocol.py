@@ -14,6 +14,7 @@ from typing import Any, Literal
 import pytest
 
 import layercast
+from conftest import CASES
 from layercast import _layercast, protocol, testing
 from layercast.protocol import MS, SECOND, Duration, LayeredSource, NoOptions, Packet, Protocol, Random, Rate, option
 from rlc import Rlc
@@ -153,8 +154,8 @@ def test_a_replication_keeps_its_thread_state(jobs: int) -> None:
 
 
 def test_the_contract_is_kept() -> None:
-    testing.check(Rlc, cases=10)
-    testing.check(define(Base), cases=10)
+    testing.check(Rlc, cases=CASES)
+    testing.check(define(Base), cases=CASES)
 
 
 def test_options_are_listed_and_checked() -> None:
@@ -394,4 +395,4 @@ def test_examples_keep_the_contract(example: str) -> None:
     assert spec is not None and spec.loader is not None
     module = sys.modules[example] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    testing.check(getattr(module, example.capitalize()), cases=10)
+    testing.check(getattr(module, example.capitalize()), cases=CASES)

@@ -108,11 +108,10 @@ pub fn runs_long(what: impl Display) -> bool {
     is_long()
 }
 
-/// How many random cases a property test runs that takes long: `all` with [`LONG`], an eighth otherwise. Cases differ in
-/// each run, so that seldom ones come with time.
+/// Of how many cases, seeds or members a test is made that has many: of `all` with [`LONG`], of a sixteenth otherwise.
 #[must_use]
 pub fn cases(all: u32) -> u32 {
-    if is_long() { all } else { all / 8 }
+    if is_long() { all } else { all.div_ceil(16) }
 }
 
 fn is_long() -> bool {

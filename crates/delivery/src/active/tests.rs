@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use layercast_core::contract::Ecn;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size, Time};
+use layercast_testkit::cases;
 use sha2::{Digest as _, Sha256};
 
 use super::Wire;
@@ -297,7 +298,7 @@ fn files_come_in_order_over_a_tree_of_relays_that_loses_packets() {
 #[test]
 fn the_source_does_not_end_before_all_have_everything() {
     for protocol in ["amca", "nca"] {
-        for seed in 0..150 {
+        for seed in 0..u64::from(cases(150)) {
             let mut net = Net::new(protocol, &[0, 1, 1, 2, 2], files(&LENGTHS), 0.03);
             net.stream = Stream::new(seed, "losses");
             assert!(net.run(600), "{protocol}, seed {seed}: the source is not done at {}", net.now);

@@ -12,6 +12,7 @@ use layercast_delivery::relay::child::{Child, News};
 use layercast_delivery::relay::message::{Alternatives, DATA_HEAD_MAX, Data, MESSAGE_MAX, Message, Reason};
 use layercast_delivery::relay::parent::{Limits, Parent};
 use layercast_delivery::relay::session::{Allowed, SessionKey};
+use layercast_testkit::cases;
 use proptest::prelude::*;
 
 use world::{World, allowed, at, key, parent};
@@ -88,7 +89,7 @@ fn forged_hellos_cost_no_memory_and_answers_are_no_longer_than_they_are() {
     let mut parent = Parent::new(limits, allowed(), Alternatives::default(), [1; 32]);
     let mut room = [0; MESSAGE_MAX];
     let mut hello = [0; MESSAGE_MAX];
-    for number in 0..1_000_000 {
+    for number in 0..cases(1_000_000) {
         let session = if number % 3 == 0 { key(9) } else { key(0) };
         let cookie = (number % 2 == 0).then_some([number as u8; 16]);
         let length =

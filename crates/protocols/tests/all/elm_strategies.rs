@@ -7,7 +7,7 @@ use layercast_core::contract::TraceEvent;
 use layercast_core::units::{Duration, Time};
 use layercast_protocols::elm::Options;
 use layercast_protocols::elm::options::{Smoothing, SmoothingSampling, Strategy};
-use layercast_testkit::{Pair, Path};
+use layercast_testkit::{Pair, Path, runs_long};
 
 /// The level changes of eight receivers together in the 300 s after the first 60. Each path has losses of
 /// its own, the same in every call.
@@ -44,6 +44,9 @@ fn timers_spare_level_changes() {
 /// smoothing hides a part of the swings from the naive strategy.
 #[test]
 fn every_smoothing_calms_the_naive_strategy() {
+    if !runs_long("hundreds of seconds with each smoothing") {
+        return;
+    }
     let raw = level_changes(&naive(Smoothing::None));
     for smoothing in [Smoothing::WindowMean, Smoothing::PercentileMean] {
         let changes = level_changes(&naive(smoothing));
@@ -68,6 +71,9 @@ fn every_smoothing_calms_the_naive_strategy() {
 /// the thesis the eight receivers together change their level a dozen times, too few to compare.
 #[test]
 fn laziness_spares_level_changes() {
+    if !runs_long("hundreds of seconds with each option") {
+        return;
+    }
     let short = Duration::from_secs(2);
     let base = Options { t_join_max: short, t_leave_max: short, ..Options::default() };
     let changes = level_changes(&base);

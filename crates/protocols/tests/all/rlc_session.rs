@@ -8,6 +8,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_protocols::rlc::{Header, Options, Receiver, Source};
+use layercast_testkit::runs_long;
 
 const DELAY: Duration = Duration::from_ms(50);
 
@@ -106,6 +107,9 @@ fn a_clean_path_is_climbed_one_point_after_the_other() {
 
 #[test]
 fn the_steady_rate_falls_as_the_square_root_of_loss() {
+    if !runs_long("an hour of sessions") {
+        return;
+    }
     // Wei and Zhang's steady state with doubling layers, written for RLC, whose level i waits for
     // points 2^i base intervals apart: B = sqrt((1 + alpha) s B_0 / (t_0 p)), alpha from 0 to 1. It
     // assumes one loss for each climb, at an even pace; with independent losses and deaf times the

@@ -11,7 +11,7 @@ use layercast_protocols::cbr;
 use layercast_protocols::tfrc::header::Report;
 use layercast_protocols::tfrc::options::Profile;
 use layercast_protocols::tfrc::{Header, Options, Receiver, Source};
-use layercast_testkit::{Pair, Path, gauge};
+use layercast_testkit::{Pair, Path, gauge, runs_long};
 
 const SIZE: Size = Size::from_bytes(1000);
 const DELAY: Duration = Duration::from_ms(50);
@@ -40,6 +40,9 @@ fn kbps_over(pair: &mut Pair<Source, Receiver>, span: Duration) -> f64 {
 
 #[test]
 fn the_rate_under_random_loss_is_near_the_equations() {
+    if !runs_long("every profile at each loss rate") {
+        return;
+    }
     for which in PROFILES {
         for loss in [0.003, 0.01, 0.03] {
             let path = Path { delay: DELAY, loss, ..Path::default() };
@@ -73,6 +76,9 @@ fn sent_kbps(options: &Options, bytes: u32, loss: f64) -> f64 {
 
 #[test]
 fn small_packets_get_what_large_ones_get() {
+    if !runs_long("every profile at four loss rates") {
+        return;
+    }
     for which in PROFILES {
         let plain = profile(which);
         let small = Options { small_packets: true, ..plain.clone() };

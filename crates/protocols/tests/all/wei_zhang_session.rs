@@ -6,7 +6,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_protocols::wei_zhang::{Options, Points, Receiver, Source, theory};
-use layercast_testkit::{Pair, Path, Record};
+use layercast_testkit::{Pair, Path, Record, runs_long};
 
 /// The base layer's rate; with 1000-byte packets one each 62.5 ms, which carry the time.
 const BASE_BPS: f64 = 128e3;
@@ -69,6 +69,9 @@ fn a_lossy_receiver_is_lower_and_leaves_a_clean_one_alone() {
 
 #[test]
 fn the_steady_rate_is_that_of_the_report() {
+    if !runs_long("hours of sessions") {
+        return;
+    }
     let options = Options::default();
     let tau_s = options.base_interval.as_secs_f64();
     let packets = theory::packets_per_interval(tau_s, BASE_BPS / 8.0, 1000.0);

@@ -9,6 +9,7 @@ use layercast_simulator::{
     CoDelConfig, DropTailConfig, DualPi2Config, FairConfig, FqCoDelConfig, LinkConfig, PieConfig,
     QueueConfig, QueueLimit, ReceiverId, RedConfig, RemConfig,
 };
+use layercast_testkit::cases;
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
@@ -21,6 +22,7 @@ struct Stretch {
 
 /// The protocols of those names and every TCP at two nodes behind one bottleneck, after a warm-up.
 fn stretches(names: &[&str]) -> Vec<Stretch> {
+    let warm_up = cases(400).max(150);
     let plan = bottleneck(60.0);
     let mut simulation = Simulation::new(plan.network.clone(), 1);
     let mut receivers: Vec<ReceiverId> = Vec::new();
@@ -34,11 +36,11 @@ fn stretches(names: &[&str]) -> Vec<Stretch> {
         simulation.add_tcp(tcp(&plan, variant, "S", node, &format!("tcp-{number}"))).unwrap();
     }
     // Long enough for every queue, log and board to have had its largest size, but for rare ones.
-    simulation.run_until(at(400.0));
+    simulation.run_until(at(f64::from(warm_up)));
     let changes = |simulation: &Simulation| {
         receivers.iter().map(|&id| simulation.level_changes(id).len()).sum::<usize>()
     };
-    (401..680)
+    (warm_up + 1..warm_up * 17 / 10)
         .map(|second| {
             let (hops, before) = (simulation.engine_counters().packet_hops, changes(&simulation));
             let allocations = measure(|| simulation.run_until(at(f64::from(second))));

@@ -5,6 +5,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{LinkConfig, QueueConfig, QueueLimit, RedConfig, TcpConfig};
+use layercast_testkit::runs_long;
 
 type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
 
@@ -63,6 +64,9 @@ fn four_connections(variant: TcpVariant, ecn: bool) -> Measured {
 /// Means of 20 runs of ns-2, whose rates are spread by up to 1 % and marks by 3 %.
 #[test]
 fn marks_and_rates_are_those_of_ns2() {
+    if !runs_long("means of 20 runs") {
+        return;
+    }
     let cases = [
         (TcpVariant::Tahoe, 835.1, 925.7, 377.4),
         (TcpVariant::Reno, 858.3, 926.8, 376.1),

@@ -5,10 +5,14 @@ use std::net::SocketAddr;
 use layercast_core::stream::Stream;
 use layercast_core::units::Duration;
 use layercast_delivery::amt::subscriptions::Subscription;
+use layercast_testkit::cases;
 
 use super::channel::{Plan, World, group, relay_at};
 
-const SEEDS: u64 = 60;
+/// At least each combination of the plan's choices, with some luck.
+fn seeds() -> std::ops::Range<u64> {
+    0..u64::from(cases(60).max(24))
+}
 
 fn subscription(world: &World, is_v6: bool, number: u8, is_any: bool) -> Subscription {
     Subscription { group: group(is_v6, number), source: (!is_any).then_some(world.source) }
@@ -20,7 +24,7 @@ fn secs(seconds: u64) -> Duration {
 
 #[test]
 fn memberships_converge_over_a_channel_that_loses_a_third() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let (is_v6, is_any) = (seed % 2 == 1, seed % 4 >= 2);
         let plan = Plan { is_v6, is_discovered: seed % 3 == 0, ..Plan::new(seed, 0.3) };
         let mut world = World::new(plan);
@@ -80,7 +84,7 @@ fn gap(world: &mut World, length: Duration) -> Duration {
 #[test]
 fn the_restart_of_a_relay_costs_seconds() {
     let mut longest = Duration::ZERO;
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let mut world = World::new(Plan::new(seed, 0.05));
         let wanted = subscription(&world, false, 0, false);
         world.gateway.join(world.now, wanted);
@@ -100,7 +104,7 @@ fn the_restart_of_a_relay_costs_seconds() {
 
 #[test]
 fn a_gateway_that_discovers_moves_to_the_next_relay() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let mut world = World::new(Plan { is_discovered: true, ..Plan::new(seed, 0.05) });
         let wanted = subscription(&world, false, 0, false);
         world.gateway.join(world.now, wanted);
@@ -119,7 +123,7 @@ fn a_gateway_that_discovers_moves_to_the_next_relay() {
 
 #[test]
 fn a_change_of_address_ends_the_old_tunnel() {
-    for seed in 0..SEEDS {
+    for seed in seeds() {
         let mut world = World::new(Plan::new(seed, 0.05));
         let wanted = subscription(&world, false, 0, false);
         world.gateway.join(world.now, wanted);

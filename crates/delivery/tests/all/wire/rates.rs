@@ -4,6 +4,7 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::session::Rates;
 use layercast_core::units::{Channel, Duration, Level, Rate, Time};
 use layercast_protocols::registry::NAMES;
+use layercast_testkit::cases;
 
 use crate::wire::source::{IP_UDP, PACKET, Packet, Session, packets, session, stalled};
 
@@ -72,7 +73,7 @@ fn every_source_stays_under_its_rate_in_any_five_seconds() {
     for name in NAMES {
         let Some(session) = session(name, Rate::from_kbps(128.0)) else { continue };
         // With and without authentication, which adds to each packet.
-        check(name, &session, Duration::from_secs(180), checked % 2 == 0);
+        check(name, &session, Duration::from_secs(cases(300).into()), checked % 2 == 0);
         checked += 1;
     }
     assert!(checked >= 12, "{checked}");

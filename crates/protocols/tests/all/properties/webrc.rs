@@ -8,6 +8,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_core::wire::{Wire as _, WireNumbers};
 use layercast_protocols::webrc::{BASE, Header, Options, Receiver, Source, WordForm};
+use layercast_testkit::cases;
 use proptest::prelude::*;
 
 fn plan(packets_per_s: f64) -> SessionPlan {
@@ -72,6 +73,8 @@ fn sent(options: &Options, rate: f64, end: Time) -> BTreeMap<Channel, Vec<(Time,
 const NUMBERS: WireNumbers = WireNumbers { extensions: &[96], report: None };
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(1024), failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn headers_come_back_from_their_words(header in header()) {
         prop_assert_eq!(Header::from_word(header.word(), header.cycle, header.end_of_session), Ok(header));
