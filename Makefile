@@ -43,6 +43,7 @@ test: toolchain fmt unit python skipped ## What must hold before a change lands
 	@echo "Everything holds: format, lints, documentation, tests, licences."
 
 quick: toolchain ## Test in a minute what protocols are built on and judged by: core, kit, protocols, simulator, laboratory
+	@$(CARGO) test $(QUICK) --locked --lib --test all --no-run
 	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --lib
 	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --test all -- $(SLOW:%=--skip %)
 
