@@ -116,7 +116,7 @@ notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of 
 book: docs ## Write the site into target/book: pages, notebooks, Python and Rust reference
 	./tools/book.sh $(TARGET)
 
-# Tests that wait for networks run beside those that compute, more at a time, and are printed after them. A test that
+# Tests that wait for networks run while the others compute, more at a time, and are printed after them. A test that
 # cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
 WAITING := --test network --test program
 COMPUTING := --lib --bins --test all

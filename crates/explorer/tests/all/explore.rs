@@ -5,7 +5,7 @@ use layercast_testkit::cases;
 
 #[test]
 fn no_invariant_breaks() {
-    for seed in 0..u64::from(cases(480)) {
+    for seed in 0..u64::from(cases(800)) {
         if let Err(broken) = explore(seed, &mut |_| {}) {
             panic!("seed {seed}: {broken}");
         }

@@ -214,7 +214,7 @@ fn over_operations(names: &[&str], length: usize, check: impl Fn(&str, &[Operati
     let operations = proptest::collection::vec(operation(headers()), 0..length);
     for name in names {
         let config =
-            ProptestConfig { cases: cases(48), failure_persistence: None, ..ProptestConfig::default() };
+            ProptestConfig { cases: cases(96), failure_persistence: None, ..ProptestConfig::default() };
         let mut runner = proptest::test_runner::TestRunner::new(config);
         let result = runner.run(&operations, |operations| {
             check(name, &operations);

@@ -3,7 +3,6 @@
 use layercast_core::math::pow;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Level, Rate, Size, Time};
-
 use layercast_testkit::cases;
 
 use super::{ANNOUNCEMENT_EVERY, Asked, Demands, FLOOR, FLOOR_MOST, MARGIN, SILENCE, Sending};

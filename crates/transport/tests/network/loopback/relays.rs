@@ -253,7 +253,7 @@ fn a_flood_of_hellos_from_many_addresses_harms_neither_children_nor_memory() {
         let mut room = [0; MESSAGE_MAX];
         let session = SessionKey { group: group(48), source: None };
         let mut sent: u64 = 0;
-        // Strangers share the answers that a relay gives to them, so whoever comes later may have to wait.
+        // Strangers share the answers that a relay gives to them: the child is to have its own before the flood.
         thread::sleep(Duration::from_secs(1));
         // All of 127.0.0.0/8 is this host.
         let sockets: Vec<_> =
@@ -265,7 +265,7 @@ fn a_flood_of_hellos_from_many_addresses_harms_neither_children_nor_memory() {
                 let length = hello.write(&mut room);
                 sent += u64::from(socket.send_to(&room[..length], to).is_ok());
             }
-            // As many as a slow machine can read: what does not fit into its socket is lost, whoever sent it.
+            // As many as a slow machine can read: what does not fit into its socket is lost, a child's messages too.
             thread::sleep(Duration::from_millis(20));
         }
         sent
