@@ -123,7 +123,9 @@ COMPUTING := --lib --bins --test all
 TEST := LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
 unit: toolchain
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
-	$(CARGO) test $(WORKSPACE) --all-targets --locked --no-run
+	@./tools/python-packages.sh $(TARGET)/venv > /dev/null 2>&1 & installing=$$!; \
+	$(CARGO) test $(WORKSPACE) --all-targets --locked --no-run; built=$$?; \
+	wait $$installing; exit $$built
 	@$(TEST) $(WAITING) -- --test-threads 6 > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
 	$(TEST) $(COMPUTING); computed=$$?; $(TEST) --doc; documented=$$?; \
 	wait $$waiting; waited=$$?; cat $(TARGET)/waiting.txt; exit $$((computed + documented + waited))

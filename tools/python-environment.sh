@@ -1,7 +1,7 @@
 # To be sourced, in the project's root, with `target` (the folder for builds) and `skipped` (the file of skipped tests)
 # set: makes the environment of the Python package in target/venv, builds the package as for tests, and makes the
 # environment the active one. Where Python or packages are missing, that is a skipped test and the end, unless
-# LAYERCAST_REQUIRE names `python`. What runs notebooks is installed with LAYERCAST_LONG=1.
+# LAYERCAST_REQUIRE names `python`.
 python=${PYTHON:-python3}
 environment=$target/venv
 
@@ -22,29 +22,9 @@ stage() {
   awk "BEGIN { printf \"python, $1: %.1f s\n\", $EPOCHREALTIME - $begun }"
 }
 
-"$python" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
-  || skip "Python of at least 3.10 with venv and pip is missing"
 mkdir -p "$target"
-[ -x "$environment/bin/python" ] || stage environment "$python" -m venv "$environment"
+missing=$(tools/python-packages.sh "$environment") || skip "$missing"
 export VIRTUAL_ENV=$(realpath "$environment")
-
-# What is needed is installed again when the list has changed. What is not imported need not be compiled.
-needed=$("$python" - <<'LIST'
-import os, re
-text = open("pyproject.toml").read()
-lists = ["dependencies", "test"] + ["notebooks"] * (os.environ.get("LAYERCAST_LONG") == "1")
-found = [re.search(rf"(?ms)^{name} = \[(.*?)\]", text).group(1) for name in lists]
-print("\n".join(re.findall(r'"([^"]+)"', " ".join(found))))
-LIST
-)
-install() {
-  local packages
-  mapfile -t packages <<< "$needed"
-  "$environment/bin/pip" install --quiet --disable-pip-version-check --no-compile "${packages[@]}" \
-    || skip "packages for its tests could not be installed"
-  echo "$needed" > "$environment/installed.txt"
-}
-[ "$needed" = "$(cat "$environment/installed.txt" 2>/dev/null)" ] || stage packages install
 
 # The whole workspace decides the features of dependencies, as for its tests, which then find all of this built. Outside
 # of the environment, on which PyO3 would depend. With an example, as tests have dependencies of their own.

@@ -32,6 +32,9 @@ def main(directory: Path) -> None:
         replications=3,
     )
     save(sweep.plot.sweep_map("throughput_kbps", "elm@R1"), directory, "map")
+    save(sweep.plot.curves("throughput_kbps", "elm@R1"), directory, "curves")
+    compared = layercast.compare("thesis/simulation-2", ["elm", "rlc", "flid-dl", "tide"], sessions=["elm"], replications=5)
+    save(compared.plot.compare("throughput_kbps", "tcp@R1"), directory, "compare")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use layercast_laboratory::results::{Experiment, FlowInfo, FlowSeries, LinkMeasures, Replication, Role};
 use layercast_laboratory::scenario::Catalogue;
-use layercast_laboratory::sweep::{Measured, Part, PartWindow, metric};
+use layercast_laboratory::sweep::{CellSummary, Measured, Part, PartWindow, metric};
 use layercast_protocols::registry::Registry;
 use pyo3::prelude::*;
 
@@ -103,6 +103,29 @@ fn metrics(mut columns: Columns, rows: &[Row<'_>]) -> Columns {
             columns.number(name, rows.iter().map(|row| row.measured.values.get(name).copied().flatten()));
     }
     columns
+}
+
+/// What the replications of each cell were on average. Blocks are of the same cells.
+pub(crate) fn means(blocks: &[Block<'_>], cells: &[CellSummary]) -> PyResult<Table> {
+    let mut rows = Vec::new();
+    for (block, cell) in blocks.iter().zip(cells) {
+        for (window, number) in cell.windows.iter().zip(1..) {
+            for (kind, subject) in window.subjects() {
+                let of_each = subject.measures.iter();
+                rows.extend(of_each.map(|(name, measured)| (block, number, kind, subject, name, measured)));
+            }
+        }
+    }
+    keyed(blocks, rows.iter().map(|row| row.0))
+        .count("window", rows.iter().map(|row| row.1))
+        .text("kind", rows.iter().map(|row| Some(row.2)))
+        .text("name", rows.iter().map(|row| Some(row.3.name.as_str())))
+        .text("protocol", rows.iter().map(|row| row.3.protocol.as_deref()))
+        .text("metric", rows.iter().map(|row| Some(row.4.as_str())))
+        .number("mean", rows.iter().map(|row| row.5.mean))
+        .number("ci95", rows.iter().map(|row| row.5.ci95))
+        .count("replications", rows.iter().map(|row| row.5.samples.iter().flatten().count() as u32))
+        .into_table()
 }
 
 /// The flows.

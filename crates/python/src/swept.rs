@@ -271,6 +271,11 @@ impl Swept {
         measured::links(&self.blocks())
     }
 
+    /// A row for each cell, window, flow, group or link, and reported metric.
+    fn means(&self) -> PyResult<Table> {
+        measured::means(&self.blocks(), &SweepSummary::new(&self.if_complete()?).cells)
+    }
+
     /// Writes the files of `layercast sweep --out`.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let outcome = self.if_complete()?;

@@ -11,6 +11,7 @@ from conftest import SMALL
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.container import ErrorbarContainer
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +81,54 @@ def test_maps_of_one_and_two_keys() -> None:
         curve.plot.sweep_map("throughput_kbps", "tcp@R9")
     with pytest.raises(KeyError, match="there is no metric"):
         curve.plot.sweep_map("speed", "tcp@R1")
+
+
+def test_three_keys_are_curves_and_maps_where_others_have_a_value() -> None:
+    grid = {
+        "link.S-R1.loss": [0.0, 0.05],
+        "session.elm.strategy": ["naive", "lazy"],
+        "link.S-R1.delay": ["10 ms", "20 ms"],
+    }
+    swept = layercast.sweep(SMALL, grid, replications=2, metrics=["throughput_kbps"])
+    of_tcp = [
+        row
+        for row in swept.means.to_polars().iter_rows(named=True)
+        if (row["name"], row["metric"], row["window"]) == ("tcp@R1", "throughput_kbps", 1)
+    ]
+    mean = {(row["link.S-R1.loss"], row["session.elm.strategy"], row["link.S-R1.delay"]): row["mean"] for row in of_tcp}
+    assert len(mean) == 8 and {row["replications"] for row in of_tcp} == {2}
+    first = swept.summary["cells"][0]["windows"][0]["flows"]
+    assert of_tcp[0]["ci95"] == next(flow for flow in first if flow["name"] == "tcp@R1")["throughput_kbps"]["ci95"]
+
+    axes = swept.plot.curves("throughput_kbps", "tcp@R1", where={"link.S-R1.delay": "20 ms"})
+    assert labels(axes) == ["naive", "lazy"]
+    delay = swept.axes[2].numbers
+    assert delay is not None
+    for curve, strategy in zip(axes.containers, ["naive", "lazy"]):
+        assert isinstance(curve, ErrorbarContainer)
+        drawn = curve.lines[0].get_ydata()
+        assert np.allclose(drawn, [mean[loss, strategy, delay[1]] for loss in (0.0, 0.05)])
+    assert len(swept.plot.curves("throughput_kbps", "tcp@R1", x="link.S-R1.delay").containers) == 4
+
+    axes = swept.plot.sweep_map("throughput_kbps", "tcp@R1", where={"session.elm.strategy": "lazy"})
+    shown = axes.images[0].get_array()
+    assert shown is not None
+    assert np.allclose(shown, [[mean[loss, "lazy", at] for at in delay] for loss in (0.0, 0.05)])
+    with pytest.raises(ValueError, match="3 remain: .*; `where` sets others"):
+        swept.plot.sweep_map("throughput_kbps", "tcp@R1")
+    with pytest.raises(KeyError, match="has no value 'eager'; there are naive, lazy"):
+        swept.plot.curves("throughput_kbps", "tcp@R1", where={"session.elm.strategy": "eager"})
+    with pytest.raises(KeyError, match="link.S-R2.loss is not varied"):
+        swept.plot.curves("throughput_kbps", "tcp@R1", where={"link.S-R2.loss": 0.0})
+
+
+def test_a_comparison_has_a_row_for_each_contender() -> None:
+    compared = layercast.compare(SMALL, ["elm", "rlc"], replications=3)
+    axes = compared.plot.compare("throughput_kbps", "tcp@R1")
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert names[:2] == ["elm", "rlc"]
+    flows = compared.flows.to_polars()
+    tcp = flows.filter((flows["flow"] == "tcp@R1") & (flows["window"] == 1) & (flows["contender"] == "rlc"))
+    assert np.array_equal(axes.lines[names.index("rlc") * 4].get_xdata(), tcp["throughput_kbps"].to_numpy())
+    with pytest.raises(KeyError, match="there is no metric"):
+        compared.plot.compare("speed", "tcp@R1")

@@ -108,10 +108,10 @@ pub fn runs_long(what: impl Display) -> bool {
     is_long()
 }
 
-/// Of how many cases, seeds or members a test is made that has many: of `all` with [`LONG`], of a sixteenth otherwise.
+/// Of how many cases, seeds or members a test is made that has many: of `all` with [`LONG`], of one in 32 otherwise.
 #[must_use]
 pub fn cases(all: u32) -> u32 {
-    if is_long() { all } else { all.div_ceil(16) }
+    if is_long() { all } else { all.div_ceil(32) }
 }
 
 fn is_long() -> bool {

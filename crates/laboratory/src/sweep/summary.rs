@@ -84,6 +84,14 @@ pub struct WindowSummary {
     pub links: Vec<SubjectSummary>,
 }
 
+impl WindowSummary {
+    /// Every flow, group and link, and which of the three it is.
+    pub fn subjects(&self) -> impl Iterator<Item = (&'static str, &SubjectSummary)> {
+        let kinds = [("flow", &self.flows), ("group", &self.groups), ("link", &self.links)];
+        kinds.into_iter().flat_map(|(kind, subjects)| subjects.iter().map(move |subject| (kind, subject)))
+    }
+}
+
 /// A flow, group or link.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubjectSummary {
@@ -108,10 +116,7 @@ impl SweepSummary {
         for cell in &self.cells {
             let values: Vec<&str> = cell.values.iter().map(String::as_str).collect();
             for window in &cell.windows {
-                let kinds = [("flow", &window.flows), ("group", &window.groups), ("link", &window.links)];
-                for (kind, subjects) in kinds {
-                    subjects.iter().for_each(|one| csv.subject(&values, window.window_s, kind, one));
-                }
+                window.subjects().for_each(|(kind, one)| csv.subject(&values, window.window_s, kind, one));
             }
         }
         csv.finish()

@@ -10,6 +10,7 @@ use layercast_laboratory::scoreboard::{
     self, Done, Entry, Prepared, Progress, Scoreboard, ScoreboardError, ScoreboardRequest, Store, Verdict,
 };
 use layercast_protocols::registry::Registry;
+use layercast_testkit::cases;
 
 use crate::conforming::conforms;
 
@@ -348,7 +349,8 @@ fn measures_are_what_they_say() {
 #[test]
 fn the_built_in_suite_fits_the_built_in_protocols() {
     let suite = scoreboard::built_in(&catalogue()).unwrap();
-    for brief in [false, true] {
+    // The brief suite has a part of the cells.
+    for brief in [false, true].into_iter().take(cases(2) as usize) {
         let request = ScoreboardRequest { suite: suite.clone(), brief, ..request(SUITE, &[]) };
         let prepared = prepare(request);
         assert!(prepared.protocols.len() >= 9 && !prepared.protocols.contains(&"fixed".to_owned()));

@@ -255,7 +255,7 @@ fn a_thousand_receivers_send_a_few_reports_a_round() {
             Path { loss, delay: Duration::from_ms(stream.uniform_in(10.0, 60.0) as u64), ..Path::default() },
         )
     };
-    let count = u64::from(cases(1000));
+    let count = u64::from(cases(1000).max(63));
     let members = (0..count).map(&mut member).collect();
     let source = Source::new(&options, plan.clone(), Stream::new(7, "source"));
     let mut pair = Pair::new(source, members, Time::from_ns(5000), 3);

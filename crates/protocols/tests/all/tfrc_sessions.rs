@@ -11,7 +11,7 @@ use layercast_protocols::cbr;
 use layercast_protocols::tfrc::header::Report;
 use layercast_protocols::tfrc::options::Profile;
 use layercast_protocols::tfrc::{Header, Options, Receiver, Source};
-use layercast_testkit::{Pair, Path, gauge, runs_long};
+use layercast_testkit::{Pair, Path, cases, gauge, runs_long};
 
 const SIZE: Size = Size::from_bytes(1000);
 const DELAY: Duration = Duration::from_ms(50);
@@ -155,7 +155,7 @@ fn an_application_short_of_data_gets_its_rate() {
 
 #[test]
 fn a_path_that_goes_silent_is_left_alone_and_found_again() {
-    for which in PROFILES {
+    for which in PROFILES.into_iter().take(cases(PROFILES.len() as u32) as usize) {
         let path = Path { delay: DELAY, loss: 0.01, ..Path::default() };
         let mut pair = session(&profile(which), Rate::from_mbps(100.0), path, 5);
         pair.run(Duration::from_secs(60));

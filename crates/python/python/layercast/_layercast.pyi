@@ -584,6 +584,10 @@ class Swept:
         """
         A row for each cell, replication, window and link.
         """
+    def means(self, /) -> Table:
+        """
+        A row for each cell, window, flow, group or link, and reported metric.
+        """
     @property
     def metrics(self, /) -> list[str]:
         """

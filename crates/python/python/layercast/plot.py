@@ -7,7 +7,7 @@ are yours to change.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from layercast._extras import load
@@ -23,7 +23,7 @@ from layercast import _layercast
 from layercast._layercast import Axis, Table
 
 if TYPE_CHECKING:
-    from layercast.results import Result, SweepResult
+    from layercast.results import Comparison, Result, SweepResult
 
 #: The report's dashes of a hue that is used again.
 _DASHES: tuple[Any, ...] = ("-", (0, (7, 2)), (0, (1, 2)), (0, (6, 2, 1, 2)))
@@ -31,6 +31,9 @@ _DASHES: tuple[Any, ...] = ("-", (0, (7, 2)), (0, (1, 2)), (0, (6, 2, 1, 2)))
 #: The share of the values of a flow for which a plot has room, as the report: a burst of a second at the start would
 #: make all else flat.
 _SHOWN = 0.99
+
+#: The look of what is alone, or of rows that are alike.
+_ONE = {"color": "#0072B2"}
 
 #: How metrics are called along an axis.
 _TITLES = {
@@ -224,19 +227,79 @@ class ResultPlots:
         names, index = _texts(table, "group"), _numbers(table, "jain_index")
         in_window = _numbers(table, "window") == window
         shown = _distinct(names) if groups is None else list(groups)
-        axes = _axes(axes, height=0.9 + 0.32 * max(len(shown), 2))
-        for row, name in enumerate(shown):
-            samples = index[(names == name) & in_window]
-            if not samples.size:
+        samples = {name: index[(names == name) & in_window] for name in shown}
+        for name, of_name in samples.items():
+            if not of_name.size:
                 raise KeyError(f"there is no group {name!r} in window {window}")
-            below = np.full(samples.size, row + 0.22)
-            axes.plot(samples, below, "o", color="#0072B2", alpha=0.35, markersize=4, markeredgewidth=0)
-            mean, half = np.nanmean(samples), _interval(samples)
-            axes.errorbar(mean, row, xerr=half, fmt="o", color="#0072B2", markersize=6, capsize=3)
-        axes.set_yticks(range(len(shown)), shown)
-        axes.set_ylim(len(shown) - 0.5, -0.5)
-        axes.grid(False, axis="y")
-        axes.set(xlabel=_title("jain_index"), xlim=(None, 1.005))
+        axes = _dots(axes, samples, dict.fromkeys(shown, _ONE), _title("jain_index"))
+        axes.set(xlim=(None, 1.005))
+        return axes
+
+
+def _dots(
+    axes: Axes | None, samples: Mapping[str, NDArray[np.float64]], looks: Mapping[str, dict[str, Any]], title: str
+) -> Axes:
+    """A row for each name: its samples, and their mean with its 95 % interval."""
+    axes = _axes(axes, height=0.9 + 0.32 * max(len(samples), 2))
+    for row, (name, values) in enumerate(samples.items()):
+        ink, below = looks[name]["color"], np.full(values.size, row + 0.22)
+        axes.plot(values, below, "o", color=ink, alpha=0.35, markersize=4, markeredgewidth=0)
+        if not np.isnan(values).all():
+            axes.errorbar(np.nanmean(values), row, xerr=_interval(values), fmt="o", color=ink, markersize=6, capsize=3)
+    axes.set_yticks(range(len(samples)), list(samples))
+    axes.set_ylim(len(samples) - 0.5, -0.5)
+    axes.grid(False, axis="y")
+    axes.set(xlabel=title)
+    return axes
+
+
+def _rows_of(
+    result: Comparison | SweepResult, metric: str, subject: str
+) -> tuple[Table, NDArray[np.bool_]]:
+    """The table that has a flow, group or link and this metric, and the subject's rows in the first window."""
+    tables = {"flow": result.flows, "group": result.groups, "link": result.links}
+    for kind, table in tables.items():
+        rows = _texts(table, kind) == subject
+        if rows.any():
+            if metric not in table.columns:
+                raise KeyError(f"there is no metric {metric!r}; there are {', '.join(table.columns)}")
+            return table, rows & (_numbers(table, "window") == 1)
+    known = [name for kind, table in tables.items() for name in _distinct(_texts(table, kind))]
+    raise KeyError(f"there is no flow, group or link {subject!r}; there are {', '.join(known)}")
+
+
+class ComparisonPlots:
+    """Plots of a comparison: `comparison.plot`."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+
+    def compare(self, metric: str, subject: str, *, axes: Axes | None = None) -> Axes:
+        """A metric of each contender: a dot for each replication, the mean with its 95 % interval.
+
+        Parameters
+        ----------
+        metric : str
+            A column of the result's tables, such as `throughput_kbps`.
+        subject : str
+            The flow, group or link, such as `tcp@R1`. A contender without it has no row.
+        axes : matplotlib.axes.Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        KeyError
+            There is no such metric or subject.
+        """
+        table, rows = _rows_of(self._comparison, metric, subject)
+        contenders, values = _texts(table, "contender")[rows], _numbers(table, metric)[rows]
+        samples = {name: values[contenders == name] for name in _distinct(contenders)}
+        axes = _dots(axes, samples, _looks(samples), _title(metric))
+        axes.set_title(subject, fontsize="medium", loc="left")
         return axes
 
 
@@ -256,31 +319,47 @@ class SweepPlots:
     def __init__(self, result: SweepResult) -> None:
         self._result = result
 
-    def _table(self, subject: str) -> tuple[Table, NDArray[np.bool_]]:
-        """The table that has a flow, group or link, and its rows in the first window."""
-        tables = {"flow": self._result.flows, "group": self._result.groups, "link": self._result.links}
-        for kind, table in tables.items():
-            rows = _texts(table, kind) == subject
-            if rows.any():
-                return table, rows & (_numbers(table, "window") == 1)
-        known = [name for kind, table in tables.items() for name in _distinct(_texts(table, kind))]
-        raise KeyError(f"there is no flow, group or link {subject!r}; there are {', '.join(known)}")
-
     def _cells(self, metric: str, subject: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Of each cell the mean of a metric, and half the width of its interval, in the order of the grid."""
-        table, rows = self._table(subject)
-        if metric not in table.columns:
-            raise KeyError(f"there is no metric {metric!r}; there are {', '.join(table.columns)}")
+        """Of each cell the mean of a metric, and half the width of its interval: arrays with an axis for each key."""
+        table, rows = _rows_of(self._result, metric, subject)
         cells, values = _numbers(table, "cell")[rows], _numbers(table, metric)[rows]
-        count = math.prod(len(axis.values) for axis in self._result.axes)
-        means, halves = np.full(count, np.nan), np.zeros(count)
-        for cell in range(count):
+        shape = [len(axis.values) for axis in self._result.axes]
+        means, halves = np.full(math.prod(shape), np.nan), np.zeros(math.prod(shape))
+        for cell in range(means.size):
             samples = values[cells == cell + 1]
             if samples.size and not np.isnan(samples).all():
                 means[cell], halves[cell] = np.nanmean(samples), _interval(samples)
-        return means, halves
+        return means.reshape(shape), halves.reshape(shape)
 
-    def sweep_map(self, metric: str, subject: str, *, axes: Axes | None = None, cmap: str = "viridis") -> Axes:
+    def _at(self, where: Mapping[str, object]) -> tuple[list[Axis], tuple[int | slice, ...]]:
+        """The keys that stay, and what takes the others' values out of an array with an axis for each key."""
+        keys = self._result.axes
+        if unknown := set(where) - {key.key for key in keys}:
+            known = ", ".join(key.key for key in keys)
+            raise KeyError(f"{', '.join(sorted(unknown))} is not varied; there are {known}")
+        at: list[int | slice] = []
+        for key in keys:
+            if key.key not in where:
+                at.append(slice(None))
+                continue
+            wanted = where[key.key]
+            same = [number for number, value in enumerate(key.values) if value == str(wanted)]
+            if not same and key.numbers is not None and isinstance(wanted, (int, float)):
+                same = [number for number, value in enumerate(key.numbers) if math.isclose(value, wanted)]
+            if not same:
+                raise KeyError(f"{key.key} has no value {wanted!r}; there are {', '.join(key.values)}")
+            at.append(same[0])
+        return [key for key in keys if key.key not in where], tuple(at)
+
+    def sweep_map(
+        self,
+        metric: str,
+        subject: str,
+        *,
+        where: Mapping[str, object] | None = None,
+        axes: Axes | None = None,
+        cmap: str = "viridis",
+    ) -> Axes:
         """A metric over the grid: a heat map of two keys, or a curve of one with its 95 % interval.
 
         Parameters
@@ -289,6 +368,8 @@ class SweepPlots:
             A column of the result's tables, such as `throughput_kbps`.
         subject : str
             The flow, group or link, such as `elm@R1`.
+        where : mapping, optional
+            The values of further keys, such as `{"link.S-R1.loss": 0.02}`.
         axes : matplotlib.axes.Axes, optional
             Where to draw.
         cmap : str
@@ -301,41 +382,90 @@ class SweepPlots:
         Raises
         ------
         KeyError
-            There is no such metric or subject.
+            There is no such metric, subject, key or value.
         ValueError
-            The sweep varies more than two keys, or none.
+            More than two keys remain, or none.
         """
-        keys = self._result.axes
+        keys, at = self._at(where or {})
         if len(keys) not in (1, 2):
-            raise ValueError(f"a map has one or two keys, and this sweep has {len(keys)}")
-        means, halves = self._cells(metric, subject)
+            names = ", ".join(key.key for key in keys)
+            raise ValueError(f"a map has one or two keys, and {len(keys)} remain: {names}; `where` sets others")
+        means, halves = (all_cells[at] for all_cells in self._cells(metric, subject))
         axes = _axes(axes)
         axes.set_title(subject, fontsize="medium", loc="left")
         if len(keys) == 1:
-            return _curve(axes, keys[0], means, halves, _title(metric))
+            return _curve(axes, keys[0], means, halves, _title(metric), **_ONE)
         rows, columns = keys
         axes.grid(False)
-        shaped = means.reshape(len(rows.values), len(columns.values))
-        image = axes.imshow(shaped, cmap=cmap, aspect="auto", origin="lower")
+        image = axes.imshow(means, cmap=cmap, aspect="auto", origin="lower")
         axes.set_xticks(range(len(columns.values)), columns.values)
         axes.set_yticks(range(len(rows.values)), rows.values)
         axes.set(xlabel=columns.key, ylabel=rows.key)
         bar = axes.figure.colorbar(image, ax=axes)
         bar.set_label(_title(metric))
-        if shaped.size <= 100:
-            middle = (np.nanmin(shaped) + np.nanmax(shaped)) / 2
-            for (row, column), value in np.ndenumerate(shaped):
+        if means.size <= 100:
+            middle = (np.nanmin(means) + np.nanmax(means)) / 2
+            for (row, column), value in np.ndenumerate(means):
                 colour = "white" if value < middle else "black"
                 text = "–" if np.isnan(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
                 axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
         return axes
 
+    def curves(
+        self,
+        metric: str,
+        subject: str,
+        *,
+        x: str | None = None,
+        where: Mapping[str, object] | None = None,
+        axes: Axes | None = None,
+    ) -> Axes:
+        """A metric over one key with its 95 % interval: a curve for each combination of the other keys' values.
+
+        Parameters
+        ----------
+        metric, subject, where, axes
+            As for `sweep_map`.
+        x : str, optional
+            The key along the axis; by default the first one whose values are numbers, or the first.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        KeyError
+            There is no such metric, subject, key or value.
+        """
+        keys, at = self._at(where or {})
+        if x is None:
+            x = next((key.key for key in keys if key.numbers is not None), keys[0].key if keys else None)
+        along = next((number for number, key in enumerate(keys) if key.key == x), None)
+        if along is None:
+            raise KeyError(f"there is no key {x!r}; there are {', '.join(key.key for key in keys)}")
+        means, halves = (np.moveaxis(all_cells[at], along, -1) for all_cells in self._cells(metric, subject))
+        others = [key for key in keys if key.key != x]
+        labels = {
+            cell: ", ".join(key.values[number] for key, number in zip(others, cell))
+            for cell in np.ndindex(means.shape[:-1])
+        }
+        looks = _looks(labels.values())
+        axes = _axes(axes)
+        axes.set_title(subject, fontsize="medium", loc="left")
+        for cell, label in labels.items():
+            _curve(axes, keys[along], means[cell], halves[cell], _title(metric), label=label, **looks[label])
+        if others:
+            named = ", ".join(key.key for key in others)
+            axes.legend(frameon=False, fontsize="small", title=named, loc="center left", bbox_to_anchor=(1, 0.5))
+        return axes
+
 
 def _curve(
-    axes: Axes, key: Axis, means: NDArray[np.float64], halves: NDArray[np.float64], title: str
+    axes: Axes, key: Axis, means: NDArray[np.float64], halves: NDArray[np.float64], title: str, **look: Any
 ) -> Axes:
-    """A curve over the values of one key: numbers where they stand, names side by side."""
-    style: dict[str, Any] = {"color": "#0072B2", "marker": "o", "capsize": 3, "markersize": 5}
+    """A curve over the values of one key: numbers where they stand, names at equal distances."""
+    style: dict[str, Any] = {"marker": "o", "capsize": 3, "markersize": 5, **look}
     if key.numbers is None:
         axes.errorbar(range(len(means)), means, yerr=halves, **{**style, "linestyle": "none"})
         axes.set_xticks(range(len(means)), key.values)
@@ -343,5 +473,8 @@ def _curve(
     else:
         axes.errorbar(key.numbers, means, yerr=halves, **style)
         axes.set_xlabel(f"{key.key} ({key.unit})" if key.unit else key.key)
-    axes.set(ylabel=title, ylim=(0, None))
+    axes.set_ylabel(title)
+    # Once more with each curve: a limit that is set stays.
+    axes.autoscale(axis="y")
+    axes.set_ylim(0)
     return axes

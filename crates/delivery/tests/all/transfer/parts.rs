@@ -222,7 +222,7 @@ fn a_table_of_hundreds_of_parts_may_come_in_any_order() {
 #[test]
 fn records_that_do_not_fit_into_memory_are_put_aside() {
     let (long, other) = (content(400_000, 1), content(150_000, 2));
-    for seed in 0..u64::from(cases(32)) {
+    for seed in 0..u64::from(cases(32).max(2)) {
         let taken = [1000, 1 << 20].map(|most| {
             let key = (seed % 2 == 1).then(|| SecretKey::from_seed(&[1; 32]));
             let mut source = cutting(1, 1100, key.clone());

@@ -73,7 +73,7 @@ fn every_source_stays_under_its_rate_in_any_five_seconds() {
     for name in NAMES {
         let Some(session) = session(name, Rate::from_kbps(128.0)) else { continue };
         // With and without authentication, which adds to each packet.
-        check(name, &session, Duration::from_secs(cases(300).into()), checked % 2 == 0);
+        check(name, &session, Duration::from_secs(cases(300).max(19).into()), checked % 2 == 0);
         checked += 1;
     }
     assert!(checked >= 12, "{checked}");
