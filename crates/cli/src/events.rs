@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use layercast_core::contract::{Estimates, TraceEvent};
 use layercast_core::units::{RateEstimate, Time};
+use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::reception::ReceptionEvent;
 use layercast_delivery::reporting::KnownReceiver;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
-use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::ReceiveProgress;
 use layercast_transport::send::{Reception, SendProgress, Sent, Stopped};
 use layercast_transport::{Error, Notice};
@@ -178,7 +178,7 @@ impl Line {
     /// What a receiver has done, for `progress` and `end`.
     pub(crate) fn receiving(self, progress: &ReceiveProgress) -> Line {
         let (objects, counters) = (&progress.objects, &progress.counters);
-        let accept = &counters.accept;
+        let accept = &counters.node.accept;
         let rejected = accept.other_source + accept.other_session + accept.malformed + accept.misplaced;
         self.count("objects", objects.objects)
             .count("objects_complete", objects.complete)
@@ -196,9 +196,9 @@ impl Line {
             .count("packets_replayed", progress.protection.rejected(Rejection::Replayed))
             .count("tables_forged", progress.untrusted_tables)
             .count("blocks_forged", progress.assembly.forged)
-            .count("packets_marked", counters.marked)
-            .count("loss_events", counters.loss_events)
-            .count("level_changes", counters.level_changes)
+            .count("packets_marked", counters.node.marked)
+            .count("loss_events", counters.node.loss_events)
+            .count("level_changes", counters.node.level_changes)
             .count("leaves_watched", counters.leaves.watched)
             .count("leaves_endless", counters.leaves.endless)
             .number_if("leave_ms", counters.leaves.last.map(milliseconds))

@@ -119,14 +119,14 @@ impl Known {
     pub(crate) fn of_receiver(&self, progress: &ReceiveProgress) -> Page {
         let (mut page, counters) = (self.page("receiver"), &progress.counters);
         page.gauge("elapsed_seconds", "Time since the start.", Some(progress.elapsed.as_secs_f64()));
-        page.counter("received_packets_total", "Packets accepted.", counters.accept.packets);
-        page.counter("received_bytes_total", "Their bytes with all headers.", counters.accept.bytes);
+        page.counter("received_packets_total", "Packets accepted.", counters.node.accept.packets);
+        page.counter("received_bytes_total", "Their bytes with all headers.", counters.node.accept.bytes);
         let unauthentic = |reason| progress.protection.rejected(reason);
         let rejected = [
-            ("other_source", counters.accept.other_source),
-            ("other_session", counters.accept.other_session),
-            ("malformed", counters.accept.malformed),
-            ("misplaced", counters.accept.misplaced),
+            ("other_source", counters.node.accept.other_source),
+            ("other_session", counters.node.accept.other_session),
+            ("malformed", counters.node.accept.malformed),
+            ("misplaced", counters.node.accept.misplaced),
             ("unprotected", unauthentic(Rejection::Unprotected)),
             ("other_scheme", unauthentic(Rejection::Scheme)),
             ("old", unauthentic(Rejection::Old)),
@@ -134,12 +134,12 @@ impl Known {
             ("forged", unauthentic(Rejection::Forged)),
         ];
         page.counters("rejected_packets_total", "Packets not accepted, by reason.", "reason", rejected);
-        page.counter("marked_packets_total", "Packets that routers marked (ECN).", counters.marked);
+        page.counter("marked_packets_total", "Packets that routers marked (ECN).", counters.node.marked);
         page.counter("reports_sent_total", "Reports sent to the source.", counters.reports);
         page.counter("reports_unsent_total", "Reports that could not be sent.", counters.unsent_reports);
-        page.counter("failed_joins_total", "Joins that the system refused.", counters.failed_joins);
-        page.counter("level_changes_total", "Changes of level.", counters.level_changes);
-        page.counter("loss_events_total", "Loss events.", counters.loss_events);
+        page.counter("failed_joins_total", "Joins that the system refused.", counters.node.failed_joins);
+        page.counter("level_changes_total", "Changes of level.", counters.node.level_changes);
+        page.counter("loss_events_total", "Loss events.", counters.node.loss_events);
         let leaves = &counters.leaves;
         page.counter("leaves_watched_total", "Leaves after which the link was watched.", leaves.watched);
         page.counter(

@@ -7,8 +7,9 @@ use std::time::Duration;
 use layercast_core::contract::{Cause, Estimates, TraceEvent};
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Level, Rate, RateEstimate};
+use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::session::Session;
-use layercast_transport::host::{LeaveCounters, ReceiverNote};
+use layercast_transport::host::LeaveCounters;
 use layercast_transport::receive::ReceiveProgress;
 
 use crate::output::one_line;

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use indicatif::ProgressBar;
+use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::session::Session;
 use layercast_laboratory::results::note::{Belief, Note, NoteLine};
-use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::{ReceiveEvent, ReceiveProgress};
 use layercast_transport::send::{SendEvent, Sent};
 use layercast_transport::{Error, Notice};
@@ -275,9 +275,9 @@ fn of_progress(progress: &ReceiveProgress) -> Note {
     let counters = &progress.counters;
     Note::Estimates {
         level: progress.estimates.level.as_number(),
-        packets: counters.accept.packets,
-        bytes: counters.accept.bytes,
-        marked: counters.marked,
+        packets: counters.node.accept.packets,
+        bytes: counters.node.accept.bytes,
+        marked: counters.node.marked,
         lost: progress.packets_lost.filter(|lost| lost.is_finite()),
         belief: Belief::from(&progress.estimates),
     }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use layercast_core::family::AnyHeader as _;
+use layercast_core::family::AnyHeader;
 use layercast_core::units::Channel;
 use layercast_protocols::registry::Header;
 
@@ -39,22 +39,22 @@ pub struct Incoming {
 
 /// A packet that passed all checks.
 #[derive(Clone, Copy, Debug)]
-pub struct Accepted<'a> {
+pub struct Accepted<'a, H = Header> {
     /// Its LCT header.
     pub repr: Repr,
     /// The protocol's header.
-    pub header: Header,
+    pub header: H,
     /// What follows the LCT header.
     pub payload: &'a [u8],
 }
 
 /// Checks a packet. Without a source and session all valid packets of this transport are accepted.
-pub fn accept<'a>(
+pub fn accept<'a, H: AnyHeader>(
     incoming: Incoming,
     bytes: &'a [u8],
     of: Option<(IpAddr, u32)>,
     counters: &mut AcceptCounters,
-) -> Option<Accepted<'a>> {
+) -> Option<Accepted<'a, H>> {
     let counter = match examine(incoming, bytes, of) {
         Ok(accepted) => {
             counters.packets += 1;
@@ -77,7 +77,11 @@ enum Refusal {
     Misplaced,
 }
 
-fn examine(incoming: Incoming, bytes: &[u8], of: Option<(IpAddr, u32)>) -> Result<Accepted<'_>, Refusal> {
+fn examine<H: AnyHeader>(
+    incoming: Incoming,
+    bytes: &[u8],
+    of: Option<(IpAddr, u32)>,
+) -> Result<Accepted<'_, H>, Refusal> {
     if of.is_some_and(|(source, _)| source != incoming.from.ip()) {
         return Err(Refusal::OtherSource);
     }
@@ -85,8 +89,8 @@ fn examine(incoming: Incoming, bytes: &[u8], of: Option<(IpAddr, u32)>) -> Resul
     if of.is_some_and(|(_, tsi)| view.tsi().is_some_and(|other| other != u64::from(tsi))) {
         return Err(Refusal::OtherSession);
     }
-    let repr = Repr::read(&view).map_err(|_| Refusal::Malformed)?;
-    let header = Header::from_lct(&repr.fields).map_err(|_| Refusal::Malformed)?;
+    let repr = Repr::read_of::<H>(&view).map_err(|_| Refusal::Malformed)?;
+    let header = H::from_lct(&repr.fields).map_err(|_| Refusal::Malformed)?;
     if header.channel() != incoming.channel {
         return Err(Refusal::Misplaced);
     }

@@ -18,6 +18,7 @@ pub mod groups;
 pub mod journal;
 pub mod listing;
 pub mod memory;
+pub mod node;
 pub mod object;
 pub mod package;
 pub mod packet;

@@ -4,25 +4,24 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use layercast_core::contract::{Arrival, Ecn, Input, Origin, drive};
+use layercast_core::contract::Ecn;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, Size, Time};
+use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::accept::{AcceptCounters, Incoming, accept};
 use layercast_delivery::follow::Following;
+use layercast_delivery::node::{self, Output};
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, ReceptionSettings};
 use layercast_delivery::search::{FoundSession, Known, Search};
 use layercast_delivery::security::any_session::AnySession;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::{GroupKey, PublicKey};
-use layercast_delivery::security::protection::{self, Rejection};
-use layercast_delivery::session::Session;
-use layercast_protocols::registry::{Header, Protocol, Receiver};
+use layercast_protocols::registry::{Header, Protocol, Registry};
 
 use crate::disk::FaultyDisk;
 use crate::plan::Plan;
 use crate::source::{GROUP, group_key_of, trusted};
-use crate::wire::{ReceiverHost, Wish, packet_number};
+use crate::wire::packet_number;
 
 /// How long a receiver waits for a silent session.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -75,12 +74,8 @@ impl Numbers {
 
 /// The part that belongs to a session.
 struct Current {
-    session: Session,
-    endpoint: Receiver,
-    deadline: Option<Time>,
+    node: node::Receiver<Registry>,
     following: Following,
-    has_ended: bool,
-    protection: Option<protection::Incoming>,
     taken: Numbers,
 }
 
@@ -96,7 +91,7 @@ pub(crate) struct ReceiverProgram {
     streams: Stream,
     next_check: Time,
     counters: AcceptCounters,
-    pub(crate) wishes: Vec<Wish>,
+    pub(crate) outputs: Vec<Output>,
     pub(crate) events: Vec<ReceptionEvent>,
 }
 
@@ -125,18 +120,18 @@ impl ReceiverProgram {
             streams,
             next_check: now + EVERY,
             counters: AcceptCounters::default(),
-            wishes: vec![Wish::Join(Channel(0))],
+            outputs: vec![Output::Join(Channel(0))],
             events: Vec::new(),
         }
     }
 
     /// Where its messages go.
     pub(crate) fn source(&self) -> Option<IpAddr> {
-        self.current.as_ref().map(|current| current.session.source)
+        self.current.as_ref().map(|current| current.node.session().source)
     }
 
     pub(crate) fn deadline(&self) -> Time {
-        let own = self.current.as_ref().and_then(|current| current.deadline);
+        let own = self.current.as_ref().and_then(|current| current.node.deadline());
         own.map_or(self.next_check, |own| own.min(self.next_check))
     }
 
@@ -155,38 +150,31 @@ impl ReceiverProgram {
             if channel != Channel(0) || !is_authentic(&mut self.others, bytes, passed) {
                 return Ok(());
             }
-            let Some(packet) = accept(incoming, bytes, None, &mut self.counters) else { return Ok(()) };
+            let Some(packet) = accept::<Header>(incoming, bytes, None, &mut self.counters) else {
+                return Ok(());
+            };
             return match self.search.packet(from.ip(), &packet.repr, packet.payload) {
                 Some(Ok(found)) => self.begin(now, &found),
                 Some(Err(_)) | None => Ok(()),
             };
         };
-        match current.protection.as_mut().map_or(Ok(()), |protection| protection.accept(bytes)) {
-            Ok(()) => {
-                passed.is_taken = current.protection.is_some();
-                passed.is_again = packet_number(bytes).is_some_and(|number| current.taken.note(number));
-            }
-            // The session of a forged packet must not be followed.
-            Err(Rejection::Session) if is_authentic(&mut self.others, bytes, passed) => {}
-            Err(_) => return Ok(()),
+        let number = packet_number(bytes);
+        let authentic =
+            |node: &node::Receiver<Registry>| node.protection().map_or(0, |counters| counters.accepted);
+        let before = authentic(&current.node);
+        let accepted = current.node.handle(now, incoming, ecn, bytes);
+        if let Some(packet) = &accepted {
+            current.following.own(now);
+            self.reception.packet(&packet.repr, packet.payload)?;
         }
-        let of = Some((current.session.source, current.session.tsi));
-        let foreign = self.counters.other_session + self.counters.other_source;
-        let Some(packet) = accept(incoming, bytes, of, &mut self.counters) else {
-            if self.counters.other_session + self.counters.other_source > foreign {
-                current.following.other(now);
-            }
-            return Ok(());
-        };
-        current.following.own(now);
-        let arrival = Arrival {
-            origin: Origin::Channel(channel),
-            size: Size::from_bytes(bytes.len() as u32 + current.session.ip_udp_bytes()),
-            ecn,
-            header: packet.header,
-        };
-        self.drive(now, Input::Packet(arrival));
-        self.reception.packet(&packet.repr, packet.payload)?;
+        if authentic(&current.node) > before {
+            passed.is_taken = true;
+            passed.is_again = number.is_some_and(|number| current.taken.note(number));
+        }
+        if current.node.take_stranger().is_some_and(|stranger| stranger.may_be_followed) {
+            current.following.other(now);
+        }
+        self.carry_out();
         self.work()
     }
 
@@ -194,29 +182,21 @@ impl ReceiverProgram {
         let Some(mut protocol) = Protocol::named(&found.session.protocol) else { return Ok(()) };
         protocol.deploy();
         let Ok(protocol) = found.session.agree(protocol) else { return Ok(()) };
-        let endpoint = protocol.receiver(found.session.plan(), Stream::new(self.streams.bits(), "receiver"));
-        let (session, following) = (found.session.clone(), Following::new(now));
-        let protection = self.keys.group.as_ref();
-        let protection = protection.map(|(key, salt)| protection::Incoming::of(key, *salt, session.tsi));
-        self.current = Some(Current {
-            session,
-            endpoint,
-            deadline: None,
-            following,
-            has_ended: false,
-            protection,
-            taken: Numbers::default(),
-        });
+        let mut node = node::Receiver::new(&protocol, found.session.clone(), self.streams.bits());
+        if let Some((key, salt)) = &self.keys.group {
+            node.protect(key, *salt);
+        }
+        node.start(now);
+        self.current = Some(Current { node, following: Following::new(now), taken: Numbers::default() });
+        self.carry_out();
         self.reception.follow();
         self.reception.begin(found.number, &found.instance)?;
-        self.drive(now, Input::Start);
         self.work()
     }
 
-    fn drive(&mut self, now: Time, input: Input<Header>) {
+    fn carry_out(&mut self) {
         if let Some(current) = &mut self.current {
-            let mut host = ReceiverHost { wishes: &mut self.wishes, has_ended: &mut current.has_ended };
-            current.deadline = drive(&mut current.endpoint, now, input, &mut host);
+            self.outputs.extend(std::iter::from_fn(|| current.node.poll()));
         }
     }
 
@@ -228,10 +208,10 @@ impl ReceiverProgram {
 
     /// A deadline has passed. How the program ended, if it did.
     pub(crate) fn timer(&mut self, now: Time) -> Result<Option<Ended>, DiskError> {
-        if self.current.as_ref().and_then(|current| current.deadline).is_some_and(|deadline| deadline <= now)
-        {
-            self.drive(now, Input::Timer);
+        if let Some(current) = &mut self.current {
+            current.node.handle_timer(now);
         }
+        self.carry_out();
         if now < self.next_check {
             return Ok(None);
         }
@@ -247,7 +227,7 @@ impl ReceiverProgram {
         let Some(current) = &self.current else {
             return if now.since(self.searching_since) >= PATIENCE { failed("no session") } else { None };
         };
-        let source = current.session.source;
+        let source = current.node.session().source;
         if self.reception.is_in_step() {
             let progress = self.reception.progress();
             if progress.failed > 0 {
@@ -258,14 +238,14 @@ impl ReceiverProgram {
             return Some(Ended::Complete(source));
         }
         if current.following.is_lost(now) {
-            let not = (source, current.session.tsi);
+            let not = (source, current.node.session().tsi);
             self.leave(now);
-            self.wishes.push(Wish::Join(Channel(0)));
+            self.outputs.push(Output::Join(Channel(0)));
             self.search = Search::new(Known::Group(GROUP, None), Arc::clone(&self.keys.trusted), Some(not));
             (self.current, self.searching_since) = (None, now);
             return None;
         }
-        if current.has_ended {
+        if current.node.has_ended() {
             return failed("the source ended the session");
         }
         if current.following.silent_for(now) >= PATIENCE { failed("the session is silent") } else { None }
@@ -273,8 +253,11 @@ impl ReceiverProgram {
 
     /// Leaves the session.
     pub(crate) fn leave(&mut self, now: Time) {
-        self.drive(now, Input::Stop);
-        self.wishes.push(Wish::Leave(Channel(0)));
+        if let Some(current) = &mut self.current {
+            current.node.stop(now);
+        }
+        self.carry_out();
+        self.outputs.push(Output::Leave(Channel(0)));
     }
 }
 

@@ -1,30 +1,30 @@
 //! A source as a program: its endpoint, its files and its table.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use layercast_core::contract::{Arrival, Ecn, Endpoint as _, Input, Origin, Peer, drive};
-use layercast_core::family::{AnyHeader as _, AnyProtocol as _};
+use layercast_core::contract::Ecn;
+use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
-use layercast_core::units::{Size, Time};
+use layercast_core::units::{Channel, Size, Time};
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
+use layercast_delivery::node::{self, Message};
 use layercast_delivery::object::{Content, Cut, Entry, Sha256, hashes_of, sha256};
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
-use layercast_delivery::security::protection::{Outgoing, Scheme};
 use layercast_delivery::security::sequence::Sequence;
-use layercast_delivery::sender::Sender;
+use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::{Session, whole_rates};
 use layercast_delivery::signed_table::TableSigner;
-use layercast_protocols::registry::{Header, Protocol, Source};
+use layercast_protocols::registry::{Protocol, Registry};
 
 use crate::packer::Packer;
 use crate::plan::{Plan, Tags};
-use crate::wire::{SourceHost, Wish};
 
 /// The group of the base channel.
 pub(crate) const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
@@ -73,20 +73,37 @@ pub(crate) struct Saved {
     granted: u64,
 }
 
-/// A running source.
-pub(crate) struct SourceProgram {
-    endpoint: Source,
+/// The files of a source.
+struct Files {
     sender: Sender,
     objects: MemoryObjects,
+}
+
+impl node::Content for Files {
+    type Error = Infallible;
+
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Infallible> {
+        self.sender.next(channel, now, room, &mut self.objects)
+    }
+
+    fn announce_soon(&mut self) {
+        self.sender.announce_soon();
+    }
+}
+
+/// A running source.
+pub(crate) struct SourceProgram {
+    node: node::Source<Registry>,
+    files: Files,
     packer: Packer,
     cut: Cut,
     tags: Option<Tags>,
     /// Paths with the hashes that are still to be named, and the wake-ups until then.
     unnamed: VecDeque<(String, Sha256, u64)>,
-    protection: Option<Outgoing>,
-    pub(crate) session: Session,
-    pub(crate) deadline: Option<Time>,
-    pub(crate) wishes: Vec<Wish>,
+    /// Where packets are written.
+    room: Vec<u8>,
+    /// The packets that are to be sent, and their channels.
+    pub(crate) packets: Vec<(Channel, Vec<u8>)>,
 }
 
 impl SourceProgram {
@@ -103,7 +120,7 @@ impl SourceProgram {
         let agreed = agreed.filter_map(|name| Some(((*name).to_owned(), protocol.get(name)?))).collect();
         let group_key = group_key_of(plan, address);
         let mut numbers = Stream::new(plan.seed, &format!("source/{address}/{life}"));
-        let mut session = Session {
+        let session = Session {
             tsi: numbers.bits() as u32,
             protocol: plan.protocol.to_owned(),
             source: address,
@@ -117,9 +134,8 @@ impl SourceProgram {
             layers,
             stream: None,
         };
-        session.check().ok()?;
-        let endpoint = protocol.source(session.plan(), Stream::new(numbers.bits(), "source"));
-        session.tsi = endpoint.session_number().unwrap_or(session.tsi);
+        let mut node = node::Source::new(&protocol, session, Stream::new(numbers.bits(), "source")).ok()?;
+        let session = node.session();
         let settings = TableSettings {
             symbol: session.symbol_size(),
             expires_s: 4_000_000_000,
@@ -127,26 +143,25 @@ impl SourceProgram {
             session: session.to_string(),
             signer: plan.is_signed.then(|| TableSigner { key: key_of(address), tsi: session.tsi }),
         };
-        let protection = group_key.map(|key| {
+        let mut sender = Sender::new(settings, session.channels);
+        sender.set_block_window(plan.block_window);
+        let cut =
+            Cut { symbol: session.symbol_size(), longest: plan.longest_part, is_signed: plan.is_signed };
+        if let Some(key) = group_key {
             let mut sequence = Sequence::after(saved.granted);
             saved.granted = sequence.grant_of(GRANT);
             sequence.grant(saved.granted);
-            Outgoing::new(Scheme::of(&key, session.salt, session.tsi), sequence)
-        });
-        let mut sender = Sender::new(settings, session.channels);
-        sender.set_block_window(plan.block_window);
+            node.protect(&key, sequence);
+        }
         Some(SourceProgram {
-            endpoint,
-            sender,
-            objects: MemoryObjects::default(),
+            room: vec![0; node.room()],
+            node,
+            files: Files { sender, objects: MemoryObjects::default() },
             packer: Packer::new(plan),
             tags: plan.tags,
             unnamed: VecDeque::new(),
-            cut: Cut { symbol: session.symbol_size(), longest: plan.longest_part, is_signed: plan.is_signed },
-            protection,
-            session,
-            deadline: None,
-            wishes: Vec::new(),
+            cut,
+            packets: Vec::new(),
         })
     }
 
@@ -191,12 +206,12 @@ impl SourceProgram {
         let whole = Cut { longest: u64::MAX, ..self.cut };
         let leaves = |bytes: &[u8]| hashes_of(bytes, whole).map_or([].into(), |hashes| hashes.whole.leaves);
         let Ok(packed) = self.packer.pack(items, files, removed, &leaves) else { return };
-        let Ok(change) = self.sender.change(&packed.items, removed, complete, &reached) else { return };
+        let Ok(change) = self.files.sender.change(&packed.items, removed, complete, &reached) else { return };
         for (toi, &place) in change.added.iter().zip(&change.items) {
             if let (Some(entry), Some(bytes)) =
-                (self.sender.catalogue().object(*toi), packed.contents.get(place))
+                (self.files.sender.catalogue().object(*toi), packed.contents.get(place))
             {
-                self.objects.add_entry(*toi, entry, bytes);
+                self.files.objects.add_entry(*toi, entry, bytes);
             }
         }
         self.packer.note(packed, removed);
@@ -211,62 +226,73 @@ impl SourceProgram {
             let Some((path, sha256, _)) = self.unnamed.pop_front() else { return };
             // Another version may have followed, whose hash comes later; this one does not name it.
             let is_last = !self.unnamed.iter().any(|(other, ..)| *other == path);
-            if let Some(toi) = self.sender.catalogue().toi(&path).filter(|_| is_last) {
+            if let Some(toi) = self.files.sender.catalogue().toi(&path).filter(|_| is_last) {
                 // Paths are short: an entry with a hash fits.
-                let _ = self.sender.name_hashes(&[(toi, sha256)]);
+                let _ = self.files.sender.name_hashes(&[(toi, sha256)]);
             }
         }
     }
 
     /// What a later source needs, with more packet numbers if few are left.
-    pub(crate) fn save(&self) -> Saved {
+    pub(crate) fn save(&mut self) -> Saved {
         let mut reached = BTreeMap::new();
-        for (toi, entry) in self.sender.catalogue().objects() {
+        for (toi, entry) in self.files.sender.catalogue().objects() {
             if let Some(key) = key_of_object(entry) {
-                reached.insert(key, self.sender.carousel().reached(toi).collect());
+                reached.insert(key, self.files.sender.carousel().reached(toi).collect());
             }
         }
-        let granted = self.protection.as_ref().map_or(0, |protection| {
-            let more = if protection.sequence.left() < GRANT / 2 { GRANT } else { 0 };
-            protection.sequence.grant_of(more)
+        let granted = self.node.packet_numbers().map_or(0, |sequence| {
+            let more = if sequence.left() < GRANT / 2 { GRANT } else { 0 };
+            sequence.grant_of(more)
         });
         Saved { reached, granted }
     }
 
     /// A state is stored: its packet numbers may be used.
     pub(crate) fn stored(&mut self, saved: &Saved) {
-        if let Some(protection) = &mut self.protection {
-            protection.sequence.grant(saved.granted);
-        }
+        self.node.packet_numbers().into_iter().for_each(|sequence| sequence.grant(saved.granted));
+    }
+
+    /// The session.
+    pub(crate) fn session(&self) -> &Session {
+        self.node.session()
+    }
+
+    /// When [`SourceProgram::timer`] is to be called.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        self.node.deadline()
     }
 
     pub(crate) fn start(&mut self, now: Time) {
-        self.drive(now, Input::Start);
+        self.node.start(now);
+        self.send(now);
     }
 
     pub(crate) fn timer(&mut self, now: Time) {
         self.name_hashes();
-        self.drive(now, Input::Timer);
+        self.node.handle_timer(now, &mut self.files);
+        self.send(now);
     }
 
     /// A message of a receiver.
-    pub(crate) fn report(&mut self, now: Time, bytes: &[u8]) {
-        let Ok(header) = Header::decode_report(bytes) else { return };
-        let size = Size::from_bytes(bytes.len() as u32 + self.session.ip_udp_bytes());
-        let origin = Origin::Peer(Peer(0));
-        self.drive(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }));
+    pub(crate) fn report(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) {
+        self.node.handle(now, Message { from, ecn: Ecn::NotCapable, bytes, is_cut: false });
+        self.send(now);
     }
 
-    fn drive(&mut self, now: Time, input: Input<Header>) {
-        let mut host = SourceHost {
-            now,
-            tsi: self.session.tsi,
-            packet: self.session.packet.as_bytes() as usize,
-            sender: &mut self.sender,
-            objects: &mut self.objects,
-            protection: &mut self.protection,
-            wishes: &mut self.wishes,
-        };
-        self.deadline = drive(&mut self.endpoint, now, input, &mut host);
+    fn send(&mut self, now: Time) {
+        loop {
+            match self.node.poll(now, &mut self.room, &mut self.files) {
+                Ok(None) => return,
+                Ok(Some(packet)) => {
+                    // What goes to one receiver is an answer of protocols for few.
+                    let Some(channel) = packet.channel else { continue };
+                    self.node.sent(packet.place.len());
+                    self.packets.push((channel, self.room.get(packet.place).unwrap_or_default().to_vec()));
+                }
+                // Without a number that is granted a packet must not be sent.
+                Err(_) => {}
+            }
+        }
     }
 }

@@ -30,6 +30,8 @@ const RESTART_AFTER: Duration = Duration::from_secs(1);
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// The channels of a session: more than any of these has.
 const CHANNELS: u16 = 64;
+/// The last byte of the first receiver's address.
+const RECEIVERS_FROM: u8 = 100;
 /// How many packets are kept for replays.
 const KEPT: usize = 64;
 
@@ -235,7 +237,7 @@ impl World {
             self.change_files(watch);
             self.break_things(watch);
             self.serve_programs(watch)?;
-            self.carry_wishes()?;
+            self.carry_out()?;
             let is_over =
                 self.next_change >= self.plan.changes.len() && self.receivers.iter().all(|one| one.done);
             if is_over || self.now >= END {
@@ -271,7 +273,7 @@ impl World {
             consider(source.starts_at);
             consider(source.ends_at);
             consider(source.storing.as_ref().map(|(at, _)| *at));
-            consider(source.program.as_ref().and_then(|program| program.deadline));
+            consider(source.program.as_ref().and_then(SourceProgram::deadline));
         }
         for receiver in &self.receivers {
             consider(receiver.starts_at);

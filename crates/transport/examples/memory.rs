@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Rate, Size, Time};
+use layercast_delivery::node::Content as _;
 use layercast_delivery::session::Session;
-use layercast_transport::host::Supply as _;
 use layercast_transport::send::{Ends, Files};
 
 fn resident() -> String {

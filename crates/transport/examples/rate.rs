@@ -7,19 +7,22 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_delivery::node::Content;
 use layercast_delivery::object::FEC_RAPTORQ;
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Protocol;
-use layercast_transport::host::{Interface, ReceiverHost, SourceHost, Supply};
+use layercast_transport::host::{Interface, ReceiverHost, SourceHost};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 255, 75, 0)), 5500);
 
 /// The same bytes for every packet: sockets are measured here, not coding.
 struct Constant;
 
-impl Supply for Constant {
+impl Content for Constant {
+    type Error = layercast_transport::Error;
+
     fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, layercast_transport::Error> {
         let length = room.len().min(900);
         room[..length].fill(0x5a);

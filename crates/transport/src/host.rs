@@ -11,7 +11,6 @@
 //! call, and packets of a channel that are due in the same burst are sent by one.
 
 mod access;
-mod admission;
 mod branch;
 mod capture;
 mod clock;
@@ -20,10 +19,8 @@ mod inbox;
 mod interface;
 mod leaves;
 mod outbox;
-mod packet_loss;
 mod receiver;
 mod segmentation;
-mod send_path;
 mod socket;
 mod source;
 mod source_membership;
@@ -38,11 +35,9 @@ pub use inbox::{Datagram, Inbox, Unwrapped};
 pub use interface::Interface;
 pub(crate) use interface::{flags, unspecified};
 pub use leaves::LeaveCounters;
-pub(crate) use packet_loss::PacketLoss;
-pub use packet_loss::RecentPackets;
-pub use receiver::{ReceiverHost, ReceiverNote, Stranger};
+pub use receiver::ReceiverHost;
 pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};
-pub use send_path::{OUTAGE_MAX, SourceCounters, Supply};
+
 pub use socket::{PacketSocket, open_announcer, open_group};
 pub(crate) use socket::{RECEIVE_BUFFER, open_reports, open_source, open_unicast};
-pub use source::SourceHost;
+pub use source::{OUTAGE_MAX, SourceHost};

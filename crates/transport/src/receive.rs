@@ -21,6 +21,7 @@ use std::time::{Duration as StdDuration, Instant};
 use layercast_core::contract::{Cause, Estimates};
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::Level;
+use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::object::AssemblyCounters;
 use layercast_delivery::reception::{
     ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
@@ -34,7 +35,7 @@ use layercast_protocols::registry::Protocol;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{ReceiverCounters, ReceiverHost};
 use crate::notice::Notice;
 use crate::{random_seed, set_options};
 

@@ -32,12 +32,13 @@ use layercast_protocols::registry::Protocol;
 use crate::announcing::{Announcing, Size as ContentSize, describe};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Interface, OUTAGE_MAX, SourceCounters, SourceHost};
+use crate::host::{Interface, OUTAGE_MAX, SourceHost};
 use crate::notice::Notice;
 use crate::random_seed;
 use crate::relay::{ServeOptions, SourceServer};
 use layercast_delivery::announce::announcer::AnnounceError;
 use layercast_delivery::announce::sdp::Description;
+use layercast_delivery::node::SourceCounters;
 use layercast_delivery::object::{Cut, TOI_TABLE};
 use layercast_delivery::packet::Completion;
 use layercast_delivery::reporting::{Collector, Summary};
@@ -365,8 +366,8 @@ pub fn send(
                 say(&SendEvent::Notice(&notice));
             }
             if let Some(writer) = &mut writer {
-                let notice = writer.look(now, &files, host.packet_numbers_left());
-                host.grant_packet_numbers(writer.granted());
+                let notice = writer.look(now, &files, host.packet_numbers().map(|numbers| numbers.left()));
+                host.packet_numbers().into_iter().for_each(|numbers| numbers.grant(writer.granted()));
                 notice.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
             }
             if let Some(stopped) = stopped {

@@ -45,7 +45,7 @@ impl Line {
 
     /// What the receiver of a stream has done, for `progress` and `end`.
     pub(crate) fn stream_receiving(self, progress: &StreamReceiveProgress) -> Line {
-        let accept = &progress.counters.accept;
+        let accept = &progress.counters.node.accept;
         let rejected = accept.other_source + accept.other_session + accept.malformed + accept.misplaced;
         let layers: Vec<String> = progress
             .layers
@@ -73,9 +73,9 @@ impl Line {
             .count("packets_rejected", rejected)
             .count("packets_forged", progress.protection.forged())
             .count("packets_replayed", progress.protection.rejected(Rejection::Replayed))
-            .count("packets_marked", progress.counters.marked)
-            .count("loss_events", progress.counters.loss_events)
-            .count("level_changes", progress.counters.level_changes)
+            .count("packets_marked", progress.counters.node.marked)
+            .count("loss_events", progress.counters.node.loss_events)
+            .count("level_changes", progress.counters.node.level_changes)
             .raw("layers", format_args!("[{}]", layers.join(",")))
     }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use layercast_core::Always as _;
-use layercast_core::family::AnyHeader as _;
+use layercast_core::family::AnyHeader;
 use layercast_core::lct::{Cci, ContentError, Extension, Frame, LctFields, MAX_FRAME};
 use layercast_core::units::Level;
 use layercast_protocols::registry;
@@ -138,6 +138,14 @@ impl Repr {
     /// # Errors
     /// Why it is not one of this transport.
     pub fn read(view: &View<'_>) -> Result<Repr, NotOurs> {
+        Repr::read_of::<registry::Header>(view)
+    }
+
+    /// The same with the protocols of another family.
+    ///
+    /// # Errors
+    /// As [`Repr::read`].
+    pub fn read_of<H: AnyHeader>(view: &View<'_>) -> Result<Repr, NotOurs> {
         let cci = Cci::of(view.cci()).ok_or(NotOurs::Cci { len: view.cci().len() })?;
         let lengths = view.id_lengths();
         let (Some(tsi), Some(toi), (4, 4)) = (view.tsi(), view.toi(), lengths) else {
@@ -156,7 +164,7 @@ impl Repr {
                 },
                 HET_POLL => poll = Poll::read(extension.content),
                 HET_DEMAND => known_level = demand::read(extension.content),
-                kind if registry::Header::is_lct_extension(kind) => {
+                kind if H::is_lct_extension(kind) => {
                     own = Some(Extension::new(kind, extension.content).map_err(NotOurs::Extension)?);
                 }
                 _ => {}

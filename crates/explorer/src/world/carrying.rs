@@ -3,13 +3,14 @@
 use std::net::SocketAddr;
 
 use layercast_core::units::{Channel, Duration, Size};
+use layercast_delivery::node::Output;
 use layercast_simulator::ForeignPacket;
 use layercast_simulator::outside::Handle;
 
-use super::{KEPT, Passing, RESTART_AFTER, Step, World};
+use super::{KEPT, Passing, RECEIVERS_FROM, RESTART_AFTER, ReceiverPlace, Step, World, address};
 use crate::judge::Broken;
 use crate::receiver::Passed;
-use crate::wire::{Wish, packet_number};
+use crate::wire::packet_number;
 
 impl World {
     pub(super) fn set_joined(&mut self, number: usize, channel: Channel, is_joined: bool) {
@@ -24,13 +25,12 @@ impl World {
     }
 
     /// Carries out what programs want.
-    pub(super) fn carry_wishes(&mut self) -> Result<(), Broken> {
+    pub(super) fn carry_out(&mut self) -> Result<(), Broken> {
         for number in 0..self.sources.len() {
             let Some(program) = &mut self.sources[number].program else { continue };
-            let wishes = std::mem::take(&mut program.wishes);
+            let packets = std::mem::take(&mut program.packets);
             let session = self.sources[number].session;
-            for wish in wishes {
-                let Wish::Multicast(channel, bytes) = wish else { continue };
+            for (channel, bytes) in packets {
                 self.outcome.packets += 1;
                 if let Some(packet) = packet_number(&bytes) {
                     let highest = &mut self.sources[number].highest;
@@ -51,22 +51,21 @@ impl World {
 
     pub(super) fn carry_receiver(&mut self, number: usize) {
         let Some(program) = &mut self.receivers[number].program else { return };
-        let (wishes, to) = (std::mem::take(&mut program.wishes), program.source());
-        for wish in wishes {
-            match wish {
-                Wish::Join(channel) => self.set_joined(number, channel, true),
-                Wish::Leave(channel) => self.set_joined(number, channel, false),
-                Wish::Report(bytes) => {
+        let (outputs, to) = (std::mem::take(&mut program.outputs), program.source());
+        for output in outputs {
+            match output {
+                Output::Join(channel) => self.set_joined(number, channel, true),
+                Output::Leave(channel) => self.set_joined(number, channel, false),
+                Output::Report(message) => {
                     let at = self.sources.iter().position(|source| Some(source.address) == to);
                     let receiver = &self.receivers[number];
                     if let Some(&path) = at.and_then(|at| receiver.paths.get(at))
                         && receiver.partitioned_until <= self.now
                     {
-                        let slot = self.simulation.send_foreign(path, packet(&bytes), Handle);
-                        self.put(slot, bytes);
+                        let slot = self.simulation.send_foreign(path, packet(message.bytes()), Handle);
+                        self.put(slot, message.bytes().to_vec());
                     }
                 }
-                Wish::Multicast(..) => {}
             }
         }
     }
@@ -85,12 +84,11 @@ impl World {
         self.simulation.drain_foreign(&mut |arrival| reports.push((arrival.path, arrival.header.0)));
         for (path, slot) in reports {
             let bytes = self.store.get(slot as usize).cloned().unwrap_or_default();
-            let to =
-                self.receivers.iter().find_map(|receiver| receiver.paths.iter().position(|&own| own == path));
-            if let Some(program) =
-                to.and_then(|to| self.sources.get_mut(to)).and_then(|place| place.program.as_mut())
-            {
-                program.report(self.now, &bytes);
+            let of = |receiver: &ReceiverPlace| receiver.paths.iter().position(|&own| own == path);
+            let found = self.receivers.iter().enumerate().find_map(|(from, one)| Some((from, of(one)?)));
+            let Some((from, to)) = found else { continue };
+            if let Some(program) = self.sources.get_mut(to).and_then(|place| place.program.as_mut()) {
+                program.report(self.now, SocketAddr::new(address(RECEIVERS_FROM + from as u8), 9000), &bytes);
             }
         }
         let mut arrived = Vec::new();

@@ -99,7 +99,7 @@ impl World {
             program.change(&self.plan.others, &[], true, &Saved::default());
         }
         program.start(self.now);
-        say(watch, self.now, || format!("source {number} starts: session {}", program.session.tsi));
+        say(watch, self.now, || format!("source {number} starts: session {}", program.session().tsi));
         place.program = Some(program);
     }
 
@@ -123,7 +123,7 @@ impl World {
     pub(super) fn serve_programs(&mut self, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
         for source in &mut self.sources {
             if let Some(program) = &mut source.program
-                && program.deadline.is_some_and(|deadline| deadline <= self.now)
+                && program.deadline().is_some_and(|deadline| deadline <= self.now)
             {
                 program.timer(self.now);
             }

@@ -9,8 +9,9 @@ use layercast_core::units::{Duration, Time};
 
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
-use crate::host::{Access, Groups, Interface, ReceiverHost, ReceiverNote};
+use crate::host::{Access, Groups, Interface, ReceiverHost};
 use crate::relay::{FeedbackPath, RelayTunnel};
+use layercast_delivery::node::ReceiverNote;
 
 pub(super) fn run(
     plan: &EndpointPlan,

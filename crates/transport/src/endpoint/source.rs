@@ -9,8 +9,9 @@ use layercast_core::units::{Channel, Time};
 
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
-use crate::host::{Interface, SourceHost, Supply};
+use crate::host::{Interface, SourceHost};
 use crate::relay::{ServeOptions, SourceServer};
+use layercast_delivery::node::Content;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::Allowed;
@@ -25,7 +26,9 @@ const CHILDREN_MAX: usize = 10_000;
 /// Payload of no meaning. The host gives packets their size.
 struct Synthetic;
 
-impl Supply for Synthetic {
+impl Content for Synthetic {
+    type Error = Error;
+
     fn next(&mut self, _channel: Channel, _now: Time, _room: &mut [u8]) -> Result<Load, Error> {
         Ok(Load { toi: 1, ..Load::default() })
     }

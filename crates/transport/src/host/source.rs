@@ -1,82 +1,65 @@
 //! A source on a socket.
 
-use std::collections::VecDeque;
+use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 use layercast_core::Always as _;
-use layercast_core::contract::{Arrival, Ecn, Endpoint, Estimates, Input, Origin, Peer, drive};
-use layercast_core::family::AnyHeader as _;
-use layercast_core::family::AnyProtocol as _;
+use layercast_core::contract::{Ecn, Estimates};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_core::units::{Channel, Duration, Rate, Time};
 use layercast_core::wire::MAX_REPORT;
-use layercast_protocols::registry::{Header, Protocol, Source};
-use nix::poll::{PollFd, PollFlags, ppoll};
-use nix::sys::time::TimeSpec;
-
-use super::admission::Admission;
-use super::branch::Branching;
-use super::clock::until;
-use super::send_path::{SendPath, SendingHost, SourceCounters, Supply};
-use super::socket::{open_source, set_ecn};
-use super::{Branch, Clock, Inbox, Interface};
-use crate::error::Error;
-use layercast_delivery::object::TOI_TABLE;
-use layercast_delivery::packet::{Completion, Demand, ReceptionReport};
+use layercast_delivery::node::{Content, Message, Packet, Source, SourceCounters, SourceError};
+use layercast_delivery::packet::Completion;
 use layercast_delivery::reporting::Collector;
-use layercast_delivery::reporting::demand::{Demands, Sending};
+use layercast_delivery::reporting::demand::Demands;
 use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::sequence::Sequence;
-use layercast_delivery::session::{Session, ip_udp_bytes};
+use layercast_delivery::session::Session;
+use layercast_protocols::registry::{Protocol, Registry};
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
 
-/// The shortest time between two bursts of packets (CHOICE): as long as those of a TCP with segmentation offload, which
-/// are a millisecond of its rate. A shorter one makes runs of packets shorter, and wakes the processor more often.
-const BURST: Duration = Duration::from_ms(1);
-/// The maximum number of timers that fire in one burst.
-const TIMERS_MAX: usize = 4096;
-/// The maximum number of unread completions.
-const COMPLETIONS_MAX: usize = 1024;
+use super::branch::Branching;
+use super::clock::until;
+use super::outbox::Outbox;
+use super::socket::{PacketSocket, open_source, set_ecn};
+use super::{Branch, Clock, Inbox, Interface};
+use crate::error::Error;
 
+/// How long a due packet waits for others of the same wake-up. Encoding a repair symbol takes tens of
+/// microseconds, so without a limit the first of a large batch would be late.
+const LONGEST_DELAY: Duration = Duration::from_us(200);
+/// How long a source that has sent packets tries on when the network takes none.
+pub const OUTAGE_MAX: Duration = Duration::from_secs(60);
 /// The most messages of a branch's receivers that are read at once.
 const HEARD_MAX: usize = 1024;
 /// The longest message of a receiver that is read.
 const FEEDBACK_MAX: usize = 2 * MAX_REPORT + TAG_BYTES;
 
-/// How often the source looks at what its uplink took.
-const UPLINK_EVERY: Duration = Duration::from_ms(500);
-
-/// Packets that are sent one by one, more rarely than the endpoint would.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    every: Duration,
-    /// When the next one is sent.
-    next: Time,
-    /// How many there were when the endpoint was given data for it; none while it has none.
-    given: Option<u64>,
-}
-
-/// The host of a source.
+/// The host of a source: its socket, and the packets that are due.
 #[derive(Debug)]
 pub struct SourceHost {
-    send_path: SendPath,
-    source: Source,
+    node: Source<Registry>,
+    socket: PacketSocket,
+    clock: Clock,
+    outbox: Outbox,
+    /// When the first packet in the outbox was written.
+    since: Time,
     inbox: Inbox,
-    deadline: Option<Time>,
-    /// None if the endpoint decides when packets are sent.
-    pace: Option<Pace>,
-    /// When the uplink was looked at last, and the bytes and refused packets until then.
-    uplink: (Time, u64, u64),
-    /// When the last burst of packets was sent.
-    burst: Time,
-    /// How late timers were since this was last asked, and how many there were.
-    late: (Duration, u32),
-    completions: VecDeque<(Completion, SocketAddr)>,
+    /// The second path of all packets, if there is one.
+    branching: Option<Branching>,
     /// Messages of a branch's receivers that are not taken yet: from where, and how many bytes.
     heard: Vec<(SocketAddr, [u8; FEEDBACK_MAX], usize)>,
-    /// None for a protocol that serves any number of receivers.
-    admission: Option<Admission>,
+    /// Whether routers may mark packets.
+    ecn: Ecn,
+    /// Since when the network takes no packets, and the system's reason.
+    outage: Option<(Time, io::Error)>,
+    /// What ends the session.
+    failure: Option<Error>,
+    /// System calls that sent packets.
+    send_calls: u64,
 }
 
 impl SourceHost {
@@ -97,67 +80,66 @@ impl SourceHost {
         if let Ok(address) = socket.as_udp().local_addr() {
             session.feedback.set_port(address.port());
         }
-        session.check()?;
-        let source = protocol.source(session.plan(), Stream::new(seed, "source"));
-        session.tsi = source.session_number().unwrap_or(session.tsi);
-        let send_path = SendPath::new(socket, session);
-        let inbox = Inbox::new(FEEDBACK_MAX);
-        let admission = protocol.requirements().most_receivers().map(Admission::new);
+        let node = Source::new(protocol, session, Stream::new(seed, "source"))?;
         Ok(SourceHost {
-            send_path,
-            source,
-            inbox,
-            deadline: None,
-            pace: None,
-            uplink: (Time::ZERO, 0, 0),
-            burst: Time::ZERO,
-            late: (Duration::ZERO, 0),
-            completions: VecDeque::new(),
+            outbox: Outbox::new(node.room()),
+            node,
+            socket,
+            clock: Clock::default(),
+            since: Time::ZERO,
+            inbox: Inbox::new(FEEDBACK_MAX),
+            branching: None,
             heard: Vec::new(),
-            admission,
+            ecn: Ecn::Capable,
+            outage: None,
+            failure: None,
+            send_calls: 0,
         })
     }
 
     /// The session description, complete.
     pub fn session(&self) -> &Session {
-        &self.send_path.session
+        self.node.session()
     }
 
     /// The source's clock.
     pub fn clock(&self) -> Clock {
-        self.send_path.clock
+        self.clock
     }
 
     /// The counters.
     pub fn counters(&self) -> &SourceCounters {
-        &self.send_path.counters
+        self.node.counters()
     }
 
-    /// How late packets were on average since the last call: more than some milliseconds if this machine does not keep the
-    /// session's rates.
+    /// How many system calls have sent packets.
+    pub fn send_calls(&self) -> u64 {
+        self.send_calls
+    }
+
+    /// As [`Source::take_lateness`].
     pub fn take_lateness(&mut self) -> Duration {
-        let (late, timers) = std::mem::take(&mut self.late);
-        Duration::from_ns(late.as_ns() / u64::from(timers.max(1)))
+        self.node.take_lateness()
     }
 
     /// The source's estimates.
     pub fn estimates(&self) -> Estimates {
-        self.source.estimates(self.send_path.clock.now())
+        self.node.estimates(self.clock.now())
     }
 
-    /// A completion that was received and not taken yet, copies included, and where it came from.
+    /// As [`Source::take_completion`].
     pub fn take_completion(&mut self) -> Option<(Completion, SocketAddr)> {
-        self.completions.pop_front()
+        self.node.take_completion()
     }
 
-    /// A receiver that was turned away since the last call, because the protocol serves only so many.
+    /// As [`Source::take_turned_away`].
     pub fn take_turned_away(&mut self) -> Option<SocketAddr> {
-        self.admission.as_mut()?.take_turned_away()
+        self.node.take_turned_away()
     }
 
     /// The system's reason why the network takes no packets now, and since when.
-    pub fn outage(&self) -> Option<(Time, &std::io::Error)> {
-        self.send_path.outage.as_ref().map(|(since, error)| (*since, error))
+    pub fn outage(&self) -> Option<(Time, &io::Error)> {
+        self.outage.as_ref().map(|(since, error)| (*since, error))
     }
 
     /// Whether data may be marked by routers in place of being dropped (RFC 3168). It may from the start.
@@ -165,64 +147,53 @@ impl SourceHost {
     /// # Errors
     /// The system's error.
     pub fn set_ecn(&mut self, ecn: bool) -> Result<(), Error> {
-        self.send_path.ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
-        if let Some(branching) = &mut self.send_path.branching {
-            branching.ecn = self.send_path.ecn;
+        self.ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
+        if let Some(branching) = &mut self.branching {
+            branching.ecn = self.ecn;
         }
-        set_ecn(self.send_path.socket.as_udp(), ecn)
+        set_ecn(self.socket.as_udp(), ecn)
             .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
     }
 
-    /// Authenticates packets by a group key (RFC 6584, section 5), and encrypts them if the session has a salt. Called
-    /// before the start.
+    /// As [`Source::protect`].
     pub fn protect(&mut self, key: &GroupKey, numbers: Sequence) {
-        self.send_path.protect(key, numbers);
+        self.node.protect(key, numbers);
+        self.outbox = Outbox::new(self.node.room());
     }
 
-    /// How many packet numbers are left before more must be granted; none if packets are not numbered.
-    pub fn packet_numbers_left(&self) -> Option<u64> {
-        self.send_path.protection.as_ref().map(|protection| protection.sequence.left())
+    /// As [`Source::packet_numbers`].
+    pub fn packet_numbers(&mut self) -> Option<&mut Sequence> {
+        self.node.packet_numbers()
     }
 
-    /// Grants the packet numbers up to one that is stored.
-    pub fn grant_packet_numbers(&mut self, stored: u64) {
-        if let Some(protection) = &mut self.send_path.protection {
-            protection.sequence.grant(stored);
-        }
-    }
-
-    /// Lets packets with a payload all have the size of the session, whatever [`Supply`] wrote: the rest of the
-    /// payload has no meaning.
+    /// As [`Source::fill_packets`].
     pub fn fill_packets(&mut self) {
-        self.send_path.fill();
+        self.node.fill_packets();
     }
 
-    /// Polls the receivers for reception reports. Called before the start.
+    /// As [`Source::poll_receivers`].
     pub fn poll_receivers(&mut self) {
-        self.send_path.collector = Some(Collector::new());
+        self.node.poll_receivers();
     }
 
-    /// Sends only the levels that the uplink carries. With `on_demand` only those that receivers hold or may soon hold too, which
-    /// are asked for them, and next to nothing where nobody is heard. `rates` are those of all levels, from the lowest. Called
-    /// before the start.
+    /// As [`Source::bound`].
     pub fn bound(&mut self, rates: Vec<Rate>, on_demand: bool) {
-        let new = if on_demand { Demands::new } else { Demands::all };
-        self.send_path.demands = Some(new(rates, self.session().packet, self.clock().now()));
+        self.node.bound(self.clock.now(), rates, on_demand);
     }
 
-    /// What decides which levels are sent; none if all are.
+    /// As [`Source::demands`].
     pub fn demands(&mut self) -> Option<&mut Demands> {
-        self.send_path.demands.as_mut()
+        self.node.demands()
     }
 
-    /// What reception reports say of the receivers; none if they are not polled.
+    /// As [`Source::collector`].
     pub fn collector(&mut self) -> Option<&mut Collector> {
-        self.send_path.collector.as_mut()
+        self.node.collector()
     }
 
     /// Sends all packets by a second path too, or by it alone. Called before the start.
     pub fn branch(&mut self, branch: Box<dyn Branch>, only: bool) {
-        self.send_path.branching = Some(Branching { branch, only, ecn: self.send_path.ecn });
+        self.branching = Some(Branching { branch, only, ecn: self.ecn });
     }
 
     /// Goes on from another address, since this host no longer has the old one. The session's description is another one then.
@@ -230,171 +201,88 @@ impl SourceHost {
     /// # Errors
     /// The system's error.
     pub fn move_to(&mut self, interface: &Interface, ttl: u8) -> Result<(), Error> {
-        let SendPath { session, .. } = &mut self.send_path;
+        let (group, port) = (self.session().group, self.session().feedback.port());
         // Somebody may have the port there.
-        let socket = open_source(interface, session.group, session.feedback.port(), ttl)
-            .or_else(|_| open_source(interface, session.group, 0, ttl))?;
-        let port = socket.as_udp().local_addr().map_or(session.feedback.port(), |address| address.port());
-        session.source = interface.address;
-        session.feedback = SocketAddr::new(interface.address, port);
-        self.send_path.socket = socket;
-        self.send_path.outage = None;
-        if let Some(branching) = &mut self.send_path.branching {
+        let socket =
+            open_source(interface, group, port, ttl).or_else(|_| open_source(interface, group, 0, ttl))?;
+        let port = socket.as_udp().local_addr().map_or(port, |address| address.port());
+        self.node.moved(interface.address, port);
+        (self.socket, self.outage) = (socket, None);
+        if let Some(branching) = &mut self.branching {
             branching.branch.moved(interface.address);
         }
-        self.set_ecn(self.send_path.ecn == Ecn::Capable)
+        self.set_ecn(self.ecn == Ecn::Capable)
     }
 
     /// Starts the session.
     ///
     /// # Errors
     /// What ends it at once.
-    pub fn start(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        let now = self.send_path.clock.now();
-        self.drive_batching(now, Input::Start, supply);
-        self.look_at_demand(now, supply)?;
-        self.flush(supply)
+    pub fn start(&mut self, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
+        let now = self.clock.now();
+        self.node.start(now);
+        self.node.handle_timer(now, content);
+        self.send(content)
     }
 
     /// Ends the session: its last packets announce the end.
     ///
     /// # Errors
     /// If they could not be sent.
-    pub fn stop(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        self.drive_endpoint(self.send_path.clock.now(), Input::Stop, supply)
+    pub fn stop(&mut self, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
+        self.node.stop(self.clock.now());
+        self.send(content)
     }
 
     /// Waits for feedback or the next deadline, not beyond `latest`, and processes them.
     ///
     /// # Errors
     /// What ends the session.
-    pub fn step(&mut self, latest: Time, supply: &mut impl Supply) -> Result<(), Error> {
-        let now = self.send_path.clock.now();
-        let due = self.due();
-        let pace = self.pace.filter(|pace| pace.given.is_none()).map_or(Time::MAX, |pace| pace.next);
-        let latest = latest.min(pace);
-        let wake = due.map_or(latest, |due| due.min(latest));
-        let own = &self.send_path.socket;
-        let branch = self.send_path.branching.as_ref().map(|branching| branching.branch.socket());
+    pub fn step(&mut self, latest: Time, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
+        let wake = self.node.deadline().map_or(latest, |deadline| deadline.min(latest));
+        let own = &self.socket;
+        let branch = self.branching.as_ref().map(|branching| branching.branch.socket());
         let mut waits =
             [own, branch.unwrap_or(own)].map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
         let count = 1 + usize::from(branch.is_some());
         let waited = waits.get_mut(..count).always("there are two");
         // An interrupted wait is over: the caller checks whether to stop.
-        let ready = ppoll(waited, Some(TimeSpec::from(until(now, wake))), None).unwrap_or(0);
+        let ready = ppoll(waited, Some(TimeSpec::from(until(self.clock.now(), wake))), None).unwrap_or(0);
         let has_errors = waits[0].revents().is_some_and(|events| events.contains(PollFlags::POLLERR));
         let [is_own, is_branch] = waits.map(|wait| ready > 0 && wait.any().unwrap_or(false));
         if ready > 0 && has_errors {
-            self.send_path.socket.drop_errors();
+            self.socket.drop_errors();
         }
         if is_own {
-            self.receive_feedback(supply)?;
+            self.receive_feedback(content)?;
         }
-        self.serve_branch(is_branch, supply)?;
-        let now = self.send_path.clock.now();
-        self.look_at_demand(now, supply)?;
-        if let Some(due) = due.filter(|&due| due <= now) {
-            let (late, timers) = self.late;
-            self.late = (late + now.since(due), timers.saturating_add(1));
-            self.burst = now;
-            for _ in 0..TIMERS_MAX {
-                if self.deadline.is_none_or(|deadline| deadline > now) {
-                    break;
-                }
-                self.drive_batching(now, Input::Timer, supply);
-                self.pause_when_sent(now, supply);
-            }
-            self.flush(supply)?;
-        }
-        self.keep_pace(now, supply)
+        self.serve_branch(is_branch, content)?;
+        self.node.handle_timer(self.clock.now(), content);
+        self.send(content)
     }
 
-    /// Gives the endpoint data for the next packet of a pace, when it is due.
-    fn keep_pace(&mut self, now: Time, supply: &mut impl Supply) -> Result<(), Error> {
-        let Some(pace) = self.pace.as_mut().filter(|pace| pace.given.is_none() && now >= pace.next) else {
-            return Ok(());
-        };
-        pace.next = now + pace.every;
-        pace.given = Some(self.send_path.of_base);
-        supply.announce_soon();
-        self.drive_batching(now, Input::DataAvailable, supply);
-        self.pause_when_sent(now, supply);
-        self.flush(supply)
-    }
-
-    /// Lets an endpoint that keeps a pace wait when it has sent its packet.
-    fn pause_when_sent(&mut self, now: Time, supply: &mut impl Supply) {
-        let sent = self.send_path.of_base;
-        if let Some(pace) = &mut self.pace
-            && pace.given.is_some_and(|given| sent > given)
-        {
-            pace.given = None;
-            self.drive_batching(now, Input::DataExhausted, supply);
-        }
-    }
-
-    /// Looks at what the uplink took since the last time.
-    fn look_at_uplink(&mut self, now: Time) {
-        let (looked, bytes, refused) = self.uplink;
-        let Some(demands) = self.send_path.demands.as_mut().filter(|_| now.since(looked) >= UPLINK_EVERY)
-        else {
-            return;
-        };
-        self.uplink = (now, self.send_path.counters.bytes, self.send_path.overflows);
-        let packet = u64::from(self.send_path.session.packet.as_bytes());
-        demands.look_at_uplink(now, self.uplink.1 - bytes, (self.uplink.2 - refused) * packet);
-    }
-
-    /// Passes the levels in demand to the endpoint when they change, and has what is known announced.
-    fn look_at_demand(&mut self, now: Time, supply: &mut impl Supply) -> Result<(), Error> {
-        self.look_at_uplink(now);
-        let Some(demands) = &mut self.send_path.demands else { return Ok(()) };
-        if demands.is_urgent(now) && self.pace.is_none() {
-            supply.announce_soon();
-        }
-        let Some(Sending { level, every }) = demands.take_change(now) else { return Ok(()) };
-        tracing::debug!(?level, ?every, "what is sent");
-        let waits = self.pace.is_some_and(|pace| pace.given.is_none());
-        self.pace = every.map(|every| Pace { every, next: now, given: None });
-        self.send_path.base_alone = every.is_some();
-        self.drive_endpoint(now, Input::Demand(level), supply)?;
-        match every {
-            Some(_) => self.drive_endpoint(now, Input::DataExhausted, supply),
-            None if waits => {
-                supply.announce_soon();
-                self.drive_endpoint(now, Input::DataAvailable, supply)
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// When packets are sent next: at the deadline, and no earlier than a burst after the last one.
-    fn due(&self) -> Option<Time> {
-        self.deadline.map(|deadline| deadline.max(self.burst + BURST))
-    }
-
-    fn receive_feedback(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
+    fn receive_feedback(&mut self, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
         self.inbox.clear();
-        if let Err(error) = self.inbox.drain(&self.send_path.socket, None, &self.send_path.clock) {
+        if let Err(error) = self.inbox.drain(&self.socket, None, &self.clock) {
             tracing::debug!(%error, "feedback could not be read");
         }
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
-            let mut message = [0; FEEDBACK_MAX];
-            let Some(copy) = message.get_mut(..bytes.len()) else {
-                self.send_path.counters.bad_feedback += 1;
-                continue;
-            };
-            copy.copy_from_slice(bytes);
-            let (from, ecn, cut) = (datagram.from, datagram.ecn, datagram.cut);
-            self.take_feedback(copy, (from, ecn, cut), supply)?;
+            let message = Message { from: datagram.from, ecn: datagram.ecn, bytes, is_cut: datagram.cut };
+            // The arrival times are before now; the source uses its own clock.
+            self.node.handle(self.clock.now(), message);
+            self.send(content)?;
         }
         Ok(())
     }
 
     /// Reads what the receivers say to a branch.
-    fn serve_branch(&mut self, is_ready: bool, supply: &mut impl Supply) -> Result<(), Error> {
-        let Some(Branching { branch, .. }) = &mut self.send_path.branching else { return Ok(()) };
+    fn serve_branch(
+        &mut self,
+        is_ready: bool,
+        content: &mut impl Content<Error = Error>,
+    ) -> Result<(), Error> {
+        let Some(Branching { branch, .. }) = &mut self.branching else { return Ok(()) };
         branch.look();
         if !is_ready {
             return Ok(());
@@ -411,131 +299,87 @@ impl SourceHost {
         let mut taken = Ok(());
         for (from, bytes, length) in heard.drain(..) {
             let bytes = bytes.get(..length).always("a message fits its room");
-            taken = taken.and_then(|()| self.take_feedback(bytes, (from, Ecn::NotCapable, false), supply));
+            self.node.handle(self.clock.now(), Message { from, ecn: Ecn::NotCapable, bytes, is_cut: false });
+            taken = taken.and_then(|()| self.send(content));
         }
         self.heard = heard;
         taken
     }
 
-    /// Takes a message of a receiver, which came from an address, with an ECN field, and perhaps truncated.
-    fn take_feedback(
-        &mut self,
-        bytes: &[u8],
-        (from, ecn, is_cut): (SocketAddr, Ecn, bool),
-        supply: &mut impl Supply,
-    ) -> Result<(), Error> {
-        let size = bytes.len();
-        let SendPath { counters, session, feedback_mac, collector, demands, clock, .. } = &mut self.send_path;
-        let message = match feedback_mac {
-            None => Some(bytes),
-            Some(mac) => mac.accept(bytes),
-        };
-        let Some(bytes) = message else {
-            counters.forged_feedback += 1;
-            return Ok(());
-        };
-        if Completion::is_completion(bytes) {
-            match Completion::from_bytes(bytes) {
-                Ok(completion) if completion.tsi == session.tsi => {
-                    counters.completions += 1;
-                    demands.iter_mut().for_each(|demands| demands.left(clock.now()));
-                    if self.completions.len() < COMPLETIONS_MAX {
-                        self.completions.push_back((completion, from));
+    /// Sends all packets that the source has.
+    fn send(&mut self, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
+        loop {
+            let now = self.clock.now();
+            if self.outbox.is_full() || (!self.outbox.is_empty() && now.since(self.since) > LONGEST_DELAY) {
+                self.flush();
+            }
+            match self.node.poll(now, self.outbox.room(), content) {
+                Ok(Some(Packet { channel: Some(channel), to, place })) => {
+                    if self.outbox.is_empty() {
+                        self.since = now;
                     }
+                    self.outbox.add(channel, to, place.start, place.len());
                 }
-                _ => counters.bad_feedback += 1,
+                Ok(Some(Packet { channel: None, to, place })) => self.answer(to, place),
+                // What was refused is an input, which may have packets sent.
+                Ok(None) if !self.outbox.is_empty() => self.flush(),
+                Ok(None) => break,
+                Err(SourceError::Content(error)) => self.failure = Some(error),
+                Err(SourceError::Protect(error)) => self.failure = Some(Error::Protect(error)),
             }
-            return Ok(());
-        }
-        if Demand::is_demand(bytes) {
-            match (Demand::from_bytes(bytes), demands) {
-                (Ok(demand), Some(demands)) if demand.tsi == session.tsi => {
-                    counters.demands += 1;
-                    match demand.lost {
-                        0 => demands.note(clock.now(), demand.level),
-                        lost => demands.complain(clock.now(), lost),
-                    }
-                }
-                _ => counters.bad_feedback += 1,
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
             }
-            return Ok(());
-        }
-        if ReceptionReport::is_report(bytes) {
-            match (ReceptionReport::from_bytes(bytes), collector) {
-                (Ok(report), Some(collector)) if report.tsi == session.tsi => {
-                    counters.reception_reports += 1;
-                    collector.report(clock.now(), from, report);
-                    let now = clock.now();
-                    // A receiver that ends has the whole table. Completions are not acknowledged, and may be lost.
-                    if report.is_complete && report.is_leaving && self.completions.len() < COMPLETIONS_MAX {
-                        let completion =
-                            Completion { tsi: report.tsi, toi: TOI_TABLE, receiver: report.receiver };
-                        self.completions.push_back((completion, from));
-                    }
-                    demands.iter_mut().for_each(|demands| match report.is_leaving {
-                        true => demands.left(now),
-                        false => demands.heard(now),
-                    });
-                }
-                _ => counters.bad_feedback += 1,
-            }
-            return Ok(());
-        }
-        match Header::decode_report(bytes) {
-            Ok(_) if !is_cut && !admits(&mut self.admission, from, *clock) => {
-                counters.turned_away += 1;
-                self.send_path.refuse(from);
-            }
-            Ok(header) if !is_cut => {
-                counters.reports += 1;
-                demands.iter_mut().for_each(|demands| demands.heard(clock.now()));
-                let arrival = arrival((from, ecn), header, size);
-                // The arrival times are before now; the source uses its own clock.
-                let now = clock.now();
-                self.drive_endpoint(now, Input::Packet(arrival), supply)?;
-            }
-            _ => counters.bad_feedback += 1,
         }
         Ok(())
     }
 
-    /// Passes one input. Its packets may wait for others of the same burst.
-    fn drive_batching(&mut self, now: Time, input: Input<Header>, supply: &mut impl Supply) {
-        let mut host = SendingHost { send_path: &mut self.send_path, supply };
-        self.deadline = drive(&mut self.source, now, input, &mut host);
-    }
-
-    /// Passes one input, and sends its packets.
-    fn drive_endpoint(
-        &mut self,
-        now: Time,
-        input: Input<Header>,
-        supply: &mut impl Supply,
-    ) -> Result<(), Error> {
-        self.drive_batching(now, input, supply);
-        self.flush(supply)
-    }
-
-    /// Sends the packets of a burst, and passes those that the kernel refused as further inputs.
-    fn flush(&mut self, supply: &mut impl Supply) -> Result<(), Error> {
-        let now = self.send_path.clock.now();
-        self.send_path.flush();
-        while let Some(channel) = self.send_path.refused.pop() {
-            let mut host = SendingHost { send_path: &mut self.send_path, supply };
-            self.deadline = drive(&mut self.source, now, Input::SendRefused(channel), &mut host);
-            self.send_path.flush();
+    fn answer(&mut self, to: SocketAddr, place: std::ops::Range<usize>) {
+        let bytes = self.outbox.room().get(place).always("it was written there");
+        if let Err(error) = self.socket.as_udp().send_to(bytes, to) {
+            tracing::debug!(%error, %to, "an answer to a receiver was not sent");
         }
-        self.send_path.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Sends the batch.
+    fn flush(&mut self) {
+        let (node, now, failure, outage) =
+            (&mut self.node, self.clock.now(), &mut self.failure, &mut self.outage);
+        let mut report = |channel: Channel, to: SocketAddr, sent: io::Result<usize>| match sent {
+            Ok(length) => {
+                node.sent(length);
+                *outage = None;
+            }
+            // A network that never took a packet is a mistake, not an outage.
+            Err(error) if is_outage(&error) && node.counters().packets > 0 => {
+                node.refused(now, channel, false);
+                let since = outage.as_ref().map_or(now, |(since, _)| *since);
+                if now.since(since) >= OUTAGE_MAX {
+                    let after = std::time::Duration::from_nanos(now.since(since).as_ns());
+                    let reason = error.to_string();
+                    failure.get_or_insert_with(|| Error::UplinkDown { group: to, after, reason });
+                }
+                *outage = Some((since, error));
+            }
+            Err(error) if is_passing(&error) => node.refused(now, channel, true),
+            Err(error) => {
+                _ = failure.get_or_insert_with(|| Error::socket(format!("send to {to}"), to, error))
+            }
+        };
+        self.send_calls += self.outbox.flush(self.socket.as_udp(), self.branching.as_mut(), &mut report);
     }
 }
 
-fn admits(admission: &mut Option<Admission>, from: SocketAddr, clock: Clock) -> bool {
-    admission.as_mut().is_none_or(|admission| admission.admits(from, clock.now()))
+/// Whether the error is transient: no buffer space.
+fn is_passing(error: &io::Error) -> bool {
+    use nix::libc::{ECONNREFUSED, ENOBUFS};
+    error.kind() == io::ErrorKind::WouldBlock
+        || error.kind() == io::ErrorKind::Interrupted
+        || matches!(error.raw_os_error(), Some(ENOBUFS | ECONNREFUSED))
 }
 
-fn arrival((from, ecn): (SocketAddr, Ecn), header: Header, length: usize) -> Arrival<Header> {
-    // Peers are numbered by the host. No source replies by unicast so far, so one number is enough.
-    let origin = Origin::Peer(Peer(0));
-    let size = Size::from_bytes(length as u32 + ip_udp_bytes(from.ip()));
-    Arrival { origin, size, ecn, header }
+/// Whether the error may pass when somebody repairs the network: a link that is down, or no route.
+fn is_outage(error: &io::Error) -> bool {
+    use nix::libc::{EHOSTUNREACH, ENETDOWN, ENETUNREACH};
+    matches!(error.raw_os_error(), Some(ENETDOWN | ENETUNREACH | EHOSTUNREACH))
 }

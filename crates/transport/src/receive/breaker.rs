@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::host::RecentPackets;
+use layercast_delivery::node::RecentPackets;
 
 /// The share of lost packets at which it trips (CHOICE: random loss of a third must not trip it).
 const LOST: f64 = 0.5;

@@ -12,6 +12,7 @@ use layercast_core::contract::Estimates;
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::accept::AcceptCounters;
 use layercast_delivery::announce::flute::FluteSession;
+use layercast_delivery::node;
 use layercast_delivery::packet::View;
 use layercast_delivery::part::FlutePacket;
 use layercast_delivery::reception::{Reception, ReceptionProgress};
@@ -254,7 +255,10 @@ impl<'a> Host<'a> {
             estimates: Estimates::default(),
             packets_lost: self.loss.recent(now).map(|recent| recent.lost()),
             last_change: None,
-            counters: ReceiverCounters { accept: self.counters, ..ReceiverCounters::default() },
+            counters: ReceiverCounters {
+                node: node::ReceiverCounters { accept: self.counters, ..node::ReceiverCounters::default() },
+                ..ReceiverCounters::default()
+            },
             protection: ProtectionCounters::default(),
             untrusted_tables: 0,
             assembly: running.reception.counters(),

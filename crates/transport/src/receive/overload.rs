@@ -5,8 +5,9 @@
 
 use layercast_core::units::{Duration, Layer, Rate};
 
-use crate::host::{ReceiverHost, RecentPackets};
+use crate::host::ReceiverHost;
 use crate::notice::Notice;
+use layercast_delivery::node::RecentPackets;
 use layercast_delivery::session::Session;
 
 /// How long a receiver must have held the base layer alone: longer than losses are counted, so that those of upper

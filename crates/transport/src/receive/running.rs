@@ -356,7 +356,7 @@ impl<'a> Running<'a> {
         if waited >= self.options.patience {
             let group = host.session().group;
             let forged = host.protection().map_or(0, ProtectionCounters::forged);
-            let reasons = discovery::reasons(&host.counters().accept, forged, true);
+            let reasons = discovery::reasons(&host.counters().node.accept, forged, true);
             return Err(Error::Silent { group, waited, reasons });
         }
         Ok(())
@@ -375,7 +375,7 @@ impl<'a> Running<'a> {
             estimates: host.estimates(),
             packets_lost: host.recent_packets().map(|recent| recent.lost()),
             last_change: host.last_change(),
-            counters: *host.counters(),
+            counters: host.counters(),
             protection: host.protection().copied().unwrap_or_default(),
             untrusted_tables: self.reception.untrusted_tables(),
             assembly: self.reception.counters(),

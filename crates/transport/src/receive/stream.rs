@@ -19,9 +19,10 @@ use super::running::PROGRESS_EVERY;
 use super::{ReceiveEvent, ReceiveOptions, configured, discovery, overload};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{ReceiverCounters, ReceiverHost, ReceiverNote};
+use crate::host::{ReceiverCounters, ReceiverHost};
 use crate::notice::Notice;
 use crate::random_seed;
+use layercast_delivery::node::ReceiverNote;
 use outputs::Outputs;
 pub use outputs::{StreamOutput, StreamOutputs};
 
@@ -298,7 +299,7 @@ impl Running<'_, '_> {
             return Ok(());
         }
         let forged = host.protection().map_or(0, ProtectionCounters::forged);
-        let reasons = discovery::reasons(&host.counters().accept, forged, true);
+        let reasons = discovery::reasons(&host.counters().node.accept, forged, true);
         Err(Error::Silent { group: host.session().group, waited, reasons })
     }
 
@@ -325,7 +326,7 @@ impl Running<'_, '_> {
             estimates: host.estimates(),
             packets_lost: host.recent_packets().map(|recent| recent.lost()),
             last_change: host.last_change(),
-            counters: *host.counters(),
+            counters: host.counters(),
             protection: host.protection().copied().unwrap_or_default(),
             layers: layers.map(|(counters, unwritten)| StreamLayerReceived { counters, unwritten }).collect(),
         }

@@ -11,6 +11,7 @@ use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
 use layercast_delivery::carousel::BlockWindow;
 use layercast_delivery::catalogue::{CatalogueError, Item, TableSettings};
+use layercast_delivery::node;
 use layercast_delivery::object::{Coding, Content, Cut, Entry as Object, PART_SYMBOLS};
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::sender::{Load, Sender};
@@ -27,7 +28,6 @@ use super::store::Store;
 use super::{Ends, SendEvent, TAGGED};
 use crate::background;
 use crate::error::Error;
-use crate::host::Supply;
 use crate::notice::Notice;
 
 /// Seconds between the years 1900 and 1970 (RFC 5905, section 6).
@@ -425,7 +425,9 @@ impl Files {
     }
 }
 
-impl Supply for Files {
+impl node::Content for Files {
+    type Error = Error;
+
     fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
         self.name_hashes()?;
         match self.sender.next(channel, now, room, &mut self.store) {

@@ -9,6 +9,7 @@ use std::time::Duration as StdDuration;
 use layercast_core::contract::Estimates;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::announce::announcer::AnnounceError;
+use layercast_delivery::node::{Content, SourceCounters};
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::sender::Load;
@@ -24,7 +25,7 @@ use super::{
 };
 use crate::announcing::{Size as ContentSize, describe, ntp_now_s};
 use crate::error::Error;
-use crate::host::{Interface, SourceCounters, SourceHost, Supply};
+use crate::host::{Interface, SourceHost};
 use crate::random_seed;
 use inputs::Reader;
 pub use inputs::StreamInput;
@@ -93,7 +94,9 @@ struct StreamSupply {
     is_done: bool,
 }
 
-impl Supply for StreamSupply {
+impl Content for StreamSupply {
+    type Error = Error;
+
     fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
         if channel == Channel(0)
             && let Some(load) = self.table.next(now, room)

@@ -107,7 +107,7 @@ fn packets_allocate_nothing() {
         let until = source.clock().now() + Duration::from_ms(1);
         let sent = measure(|| source.step(until, &mut supply).unwrap());
         // Both on one thread, so that the counts are separate; the receiver never waits.
-        let changes = receiver.counters().level_changes;
+        let changes = receiver.counters().node.level_changes;
         let now = receiver.clock().now();
         let received = measure(|| {
             let mut take = |_: Time, packet: &layercast_delivery::accept::Accepted<'_>| {
@@ -119,15 +119,16 @@ fn packets_allocate_nothing() {
         if warm.is_none() {
             // A hash that becomes known makes a new table; on a busy machine that takes seconds.
             warm = (begin.elapsed() >= WARM_UP && !supply.is_hashing()).then(Instant::now);
-            packets = (source.counters().packets, receiver.counters().accept.packets);
+            packets = (source.counters().packets, receiver.counters().node.accept.packets);
             continue;
         }
         sending.add(&sent);
         // A change of level opens a socket, whose error messages and addresses cost something.
-        let is_change = receiver.counters().level_changes != changes;
+        let is_change = receiver.counters().node.level_changes != changes;
         if is_change { changing.add(&received) } else { receiving.add(&received) }
     }
-    let packets = (source.counters().packets - packets.0, receiver.counters().accept.packets - packets.1);
+    let packets =
+        (source.counters().packets - packets.0, receiver.counters().node.accept.packets - packets.1);
     println!("{packets:?} packets; source {sending:?}, receiver {receiving:?}, changes {changing:?}");
     println!("source {:?}\nreceiver {:?}", source.counters(), receiver.counters());
     assert_eq!(reception.counters().refused, 0);

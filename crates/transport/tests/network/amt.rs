@@ -51,8 +51,8 @@ fn a_file_arrives_through_a_relay() {
         let options = receiving(known, into.clone(), AmtRelay::At(at));
         let progress = receive_into(&options, &notices).unwrap();
         assert_eq!(std::fs::read(into.join("file")).unwrap(), bytes, "{name}");
-        assert!(progress.counters.accept.packets > 1000);
-        assert_eq!(progress.counters.accept.malformed + progress.counters.accept.misplaced, 0);
+        assert!(progress.counters.node.accept.packets > 1000);
+        assert_eq!(progress.counters.node.accept.malformed + progress.counters.node.accept.misplaced, 0);
         assert_eq!(notices.into_inner().unwrap(), [Notice::Amt { news: AmtNews::Served(at) }], "{name}");
     }
     source.stop();

@@ -119,9 +119,9 @@ fn two_receivers_get_the_file_and_the_source_counts_them() {
     assert!(report.counters.reports > 0, "{report:?}");
     assert!(report.estimates.rtt.is_some(), "{report:?}");
     assert_eq!(
-        report.counters.accept.malformed
-            + report.counters.accept.other_session
-            + report.counters.accept.misplaced,
+        report.counters.node.accept.malformed
+            + report.counters.node.accept.other_session
+            + report.counters.node.accept.misplaced,
         0
     );
     assert_eq!(fs::read_dir(temp.0.join("one")).unwrap().count(), 1);
@@ -147,7 +147,7 @@ fn the_other_protocols_carry_files_too() {
         let options = ReceiveOptions { known, ..receiving(number, temp.directory("into")) };
         let (path, report) = get(&options).unwrap();
         assert_eq!(fs::read(path).unwrap(), data);
-        assert_eq!(report.counters.accept.malformed, 0);
+        assert_eq!(report.counters.node.accept.malformed, 0);
         assert_eq!(source.end().unwrap().stopped, Stopped::Interrupted);
     }
 }
@@ -201,8 +201,8 @@ fn strange_packets_change_nothing_but_counters() {
     attack.join().unwrap();
     let (path, report) = outcome.unwrap();
     assert_eq!(fs::read(path).unwrap(), data);
-    assert!(report.counters.accept.malformed > 0, "{report:?}");
-    assert!(report.counters.accept.other_session > 0, "{report:?}");
+    assert!(report.counters.node.accept.malformed > 0, "{report:?}");
+    assert!(report.counters.node.accept.other_session > 0, "{report:?}");
     assert!(report.assembly.needless > 0, "{report:?}");
     source.end().unwrap();
 }
@@ -320,14 +320,14 @@ fn waves_carry_a_file_over_many_more_channels_than_are_joined() {
     assert_eq!(fs::read(path).unwrap(), data);
     // A thousand packets per second with all waves joined; a wave is joined every 50 ms at best.
     assert!(report.elapsed < Duration::from_secs(20), "{report:?}");
-    assert!(report.counters.level_changes > 6, "{report:?}");
+    assert!(report.counters.node.level_changes > 6, "{report:?}");
     assert_eq!(
-        report.counters.accept.malformed
-            + report.counters.accept.other_session
-            + report.counters.accept.misplaced,
+        report.counters.node.accept.malformed
+            + report.counters.node.accept.other_session
+            + report.counters.node.accept.misplaced,
         0
     );
-    assert_eq!(report.counters.failed_joins, 0);
+    assert_eq!(report.counters.node.failed_joins, 0);
     source.end().unwrap();
 }
 

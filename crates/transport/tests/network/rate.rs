@@ -9,12 +9,13 @@ use crate::lo::works_here;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
+use layercast_delivery::node::Content;
 use layercast_delivery::object::FEC_RAPTORQ;
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
-use layercast_transport::host::{Clock, Inbox, Interface, SourceHost, Supply, open_group};
+use layercast_transport::host::{Clock, Inbox, Interface, SourceHost, open_group};
 
 /// How long the source sends.
 const LENGTH: Duration = Duration::from_secs(15);
@@ -29,7 +30,9 @@ const CATCHES_UP: Duration = Duration::from_ms(100);
 /// Symbols that fill their packets.
 struct Full;
 
-impl Supply for Full {
+impl Content for Full {
+    type Error = Error;
+
     fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
         let length = 900.min(room.len());
         room[..length].fill(1);
@@ -40,7 +43,9 @@ impl Supply for Full {
 /// Symbols that take longer than there is time for them.
 struct Slow;
 
-impl Supply for Slow {
+impl Content for Slow {
+    type Error = Error;
+
     fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
         thread::sleep(StdDuration::from_millis(5));
         Full.next(channel, now, room)

@@ -8,7 +8,7 @@ use layercast_delivery::object::{FEC_NO_CODE, FEC_RAPTORQ, Toi};
 use layercast_delivery::packet::PayloadId;
 use layercast_delivery::part::Part;
 
-use crate::host::{PacketLoss, RecentPackets};
+use layercast_delivery::node::{PacketLoss, RecentPackets};
 
 /// How many blocks are watched at once: more than senders interleave.
 const BLOCKS: u16 = 64;

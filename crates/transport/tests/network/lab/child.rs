@@ -11,9 +11,9 @@ use std::time::Duration;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
+use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
-use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, deployed, receive};
 use layercast_transport::relay::{RelayEvent, RelayOptions, ServeOptions, relay};
 use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, ServeUse, TAGGED, send};
@@ -153,7 +153,7 @@ pub(crate) fn play(role: &str) {
                         report.objects.needed,
                         report.estimates.loss.unwrap_or(0.0),
                         report.packets_lost.unwrap_or(0.0),
-                        report.counters.accept.bytes,
+                        report.counters.node.accept.bytes,
                         report.counters.leaves.longest.map_or(-1.0, |longest| longest.as_secs_f64()),
                     );
                     last = at;

@@ -2,7 +2,7 @@
 
 use super::*;
 use layercast_core::units::{Channel, Level};
-use layercast_transport::host::ReceiverNote;
+use layercast_delivery::node::ReceiverNote;
 
 /// What `net.ipv4.igmp_max_memberships` allows a socket; the kernel's default where it cannot be read.
 fn memberships_per_socket() -> u16 {
@@ -35,7 +35,7 @@ fn a_receiver_joins_more_groups_than_a_socket_may() {
     let ended = receive(&receiver, &stop, &mut |event| match event {
         ReceiveEvent::Trace(_, ReceiverNote::Joined(channel), _) => joined.push(*channel),
         ReceiveEvent::Progress(progress) if progress.estimates.level == Level::from_count(count) => {
-            failed = progress.counters.failed_joins;
+            failed = progress.counters.node.failed_joins;
             stop.store(true, Ordering::Relaxed);
         }
         _ => {}

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::net::UdpSocket;
 
 use layercast_core::units::{self, Channel, Time};
+use layercast_delivery::node::Content;
 use layercast_delivery::object::FEC_RAPTORQ;
 use layercast_delivery::packet::Completion;
 use layercast_delivery::security::encryption::Salt;
@@ -14,7 +15,7 @@ use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::security::signed::SignatureError;
 use layercast_delivery::sender::Load;
 use layercast_delivery::signed_table::Untrusted;
-use layercast_transport::host::{Interface, ReceiverHost, SourceHost, Supply};
+use layercast_transport::host::{Interface, ReceiverHost, SourceHost};
 
 use super::*;
 
@@ -363,7 +364,9 @@ fn a_group_key_authenticates_what_receivers_send() {
 /// Payload of no meaning.
 struct Nothing;
 
-impl Supply for Nothing {
+impl Content for Nothing {
+    type Error = Error;
+
     fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
         let length = 100.min(room.len());
         room[..length].fill(1);

@@ -5,10 +5,10 @@ use std::process::Command;
 use std::sync::mpsc;
 
 use layercast_core::units::{Channel, Duration as Time};
+use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::SessionError;
 use layercast_delivery::stream::{StreamPlan, Units};
-use layercast_transport::host::ReceiverNote;
 use layercast_transport::receive::stream::{
     self as receiving_stream, StreamEnded, StreamOutputs, StreamReceiveEvent,
 };

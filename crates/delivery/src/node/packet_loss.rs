@@ -42,24 +42,25 @@ impl RecentPackets {
 
 /// The newest number of each channel that is joined, and the packets of the last seconds.
 #[derive(Clone, Debug)]
-pub(crate) struct PacketLoss {
+pub struct PacketLoss {
     latest: i16,
     newest: Vec<Option<u16>>,
     bins: [Bin; BINS],
 }
 
 impl PacketLoss {
-    pub(super) fn new(channels: u16) -> PacketLoss {
+    /// Nothing has arrived yet.
+    pub fn new(channels: u16) -> PacketLoss {
         PacketLoss::with_latest(channels, LATEST)
     }
 
     /// With another bound on how late a packet may be, in numbers of its channel.
-    pub(crate) fn with_latest(channels: u16, latest: i16) -> PacketLoss {
+    pub fn with_latest(channels: u16, latest: i16) -> PacketLoss {
         PacketLoss { latest, newest: vec![None; usize::from(channels)], bins: [Bin::default(); BINS] }
     }
 
     /// A packet of a channel arrived.
-    pub(crate) fn observe(&mut self, now: Time, channel: Channel, number: u16) {
+    pub fn observe(&mut self, now: Time, channel: Channel, number: u16) {
         let Some(newest) = self.newest.get_mut(channel.index()) else { return };
         let (sent, received) = match *newest {
             None => (1, 1),
@@ -86,14 +87,14 @@ impl PacketLoss {
     }
 
     /// A channel was left: what it sends from now on is not lost.
-    pub(crate) fn forget(&mut self, channel: Channel) {
+    pub fn forget(&mut self, channel: Channel) {
         if let Some(newest) = self.newest.get_mut(channel.index()) {
             *newest = None;
         }
     }
 
     /// The packets of the last seconds; none if there were none.
-    pub(crate) fn recent(&self, now: Time) -> Option<RecentPackets> {
+    pub fn recent(&self, now: Time) -> Option<RecentPackets> {
         let at = now.as_ns() / BIN.as_ns();
         let oldest = at.saturating_sub(BINS as u64 - 1);
         let bins = self.bins.iter().filter(|bin| (oldest..=at).contains(&bin.number));

@@ -1,0 +1,13 @@
+//! Nodes: an endpoint joined to what it sends or receives, to the protection of its packets, and to what receivers say.
+//!
+//! A node is a state machine like an endpoint, one floor higher. Its host gives one input (a datagram, a time that has come),
+//! takes all outputs, and reads one deadline. A host decides nothing: what the laboratory explores is what is deployed.
+
+mod admission;
+mod packet_loss;
+mod receiver;
+mod source;
+
+pub use packet_loss::{PacketLoss, RecentPackets};
+pub use receiver::{Feedback, Output, Receiver, ReceiverCounters, ReceiverNote, Stranger};
+pub use source::{Content, Message, Packet, Source, SourceCounters, SourceError};
