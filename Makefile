@@ -48,7 +48,7 @@ quick: toolchain ## Test in a minute what protocols are built on and judged by: 
 	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --test all -- $(SLOW:%=--skip %)
 
 # What is tested is linted, and documented, as it is compiled: nothing is checked a second time for that.
-unit python quick: export RUSTC_WORKSPACE_WRAPPER := $(abspath tools/lint.sh)
+unit python quick tools: export RUSTC_WORKSPACE_WRAPPER := $(abspath tools/lint.sh)
 unit: export RUSTDOC := $(abspath tools/rustdoc.sh)
 unit: export REFERENCE := $(CARGO_TARGET_DIR)/reference
 
@@ -60,8 +60,7 @@ test-long: toolchain fmt unit python lean docs tools release-laboratory gate ski
 	@echo "Everything holds, and what takes long."
 
 tools: toolchain ## Lint and test what measures the project: reproduction, trials, validation, benchmarks, inputs of fuzzing
-	$(CARGO) clippy $(TOOLS_ALL) --all-targets --locked -- -D warnings
-	$(CARGO) build $(WORKSPACE) --locked --bins
+	$(CARGO) test $(WORKSPACE) --locked --test program --no-run
 	LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(TOOLS_ALL) --locked --no-fail-fast
 
 # Rust may be assumed, but say clearly what is missing and how to get it.

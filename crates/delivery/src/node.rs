@@ -4,10 +4,14 @@
 //! takes all outputs, and reads one deadline. A host decides nothing: what the laboratory explores is what is deployed.
 
 mod admission;
+mod demand;
 mod packet_loss;
 mod receiver;
+mod reports;
 mod source;
 
+pub use demand::LevelDemand;
 pub use packet_loss::{PacketLoss, RecentPackets};
 pub use receiver::{Feedback, Output, Receiver, ReceiverCounters, ReceiverNote, Stranger};
+pub use reports::Reached;
 pub use source::{Content, Message, Packet, Source, SourceCounters, SourceError};

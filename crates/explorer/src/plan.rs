@@ -96,6 +96,8 @@ pub struct Plan {
     pub records: u64,
     /// How packets are protected, if they are.
     pub protection: Option<Protection>,
+    /// Whether the source sends only levels that are in demand, and polls its receivers.
+    pub on_demand: bool,
     /// Whether receivers keep their folders in step with the source's.
     pub is_mirror: bool,
     /// What users have in the receivers' folders before these start.
@@ -203,6 +205,7 @@ impl Plan {
             longest_part,
             records,
             protection: protection(&mut Draw(Stream::new(seed, "protection"))),
+            on_demand: Draw(Stream::new(seed, "demand")).below(2) == 0,
             is_mirror: own.is_some(),
             own: own.unwrap_or_default(),
             others: draw.files(2),

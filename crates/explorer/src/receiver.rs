@@ -2,6 +2,7 @@
 //! silent.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use layercast_core::contract::Ecn;
@@ -10,7 +11,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::accept::{AcceptCounters, Incoming, accept};
 use layercast_delivery::follow::Following;
-use layercast_delivery::node::{self, Output};
+use layercast_delivery::node::{self, LevelDemand, Output, Reached};
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, ReceptionSettings};
 use layercast_delivery::search::{FoundSession, Known, Search};
 use layercast_delivery::security::any_session::AnySession;
@@ -89,6 +90,9 @@ pub(crate) struct ReceiverProgram {
     searching_since: Time,
     current: Option<Current>,
     streams: Stream,
+    /// Whether the source hears which level is held, and how far the reception is.
+    says_demand: bool,
+    begun: Time,
     next_check: Time,
     counters: AcceptCounters,
     pub(crate) outputs: Vec<Output>,
@@ -118,6 +122,8 @@ impl ReceiverProgram {
             searching_since: now,
             current: None,
             streams,
+            says_demand: plan.on_demand,
+            begun: now,
             next_check: now + EVERY,
             counters: AcceptCounters::default(),
             outputs: vec![Output::Join(Channel(0))],
@@ -186,6 +192,10 @@ impl ReceiverProgram {
         if let Some((key, salt)) = &self.keys.group {
             node.protect(key, *salt);
         }
+        if self.says_demand {
+            node.say_demand(LevelDemand::new(self.streams.bits()));
+            node.answer_polls(NonZeroU64::new(self.streams.bits()).unwrap_or(NonZeroU64::MIN));
+        }
         node.start(now);
         self.current = Some(Current { node, following: Following::new(now), taken: Numbers::default() });
         self.carry_out();
@@ -216,6 +226,12 @@ impl ReceiverProgram {
             return Ok(None);
         }
         self.next_check = now + EVERY;
+        if let Some(current) = &mut self.current {
+            let useful = self.reception.counters().useful;
+            let reached =
+                Reached { objects: self.reception.progress(), useful, elapsed: now.since(self.begun) };
+            current.node.note_progress(now, &reached);
+        }
         self.work()?;
         self.reception.flush();
         self.events.extend(self.reception.drain_events());

@@ -109,7 +109,13 @@ pub(crate) struct SourceProgram {
 impl SourceProgram {
     /// A source at this address; `life` distinguishes those that follow each other. It goes on from the packet numbers that
     /// are `saved`, and stores more of them before it sends any packet. None if the protocol cannot carry the layers.
-    pub(crate) fn new(plan: &Plan, address: IpAddr, life: u64, saved: &mut Saved) -> Option<SourceProgram> {
+    pub(crate) fn new(
+        plan: &Plan,
+        address: IpAddr,
+        life: u64,
+        saved: &mut Saved,
+        now: Time,
+    ) -> Option<SourceProgram> {
         let mut protocol = Protocol::named(plan.protocol)?;
         protocol.deploy();
         let layers = whole_rates(&LayerTable::doubling(plan.base, plan.layers).ok()?).ok()?;
@@ -152,6 +158,10 @@ impl SourceProgram {
             saved.granted = sequence.grant_of(GRANT);
             sequence.grant(saved.granted);
             node.protect(&key, sequence);
+        }
+        if plan.on_demand {
+            node.poll_receivers();
+            node.bound(now, true);
         }
         Some(SourceProgram {
             room: vec![0; node.room()],

@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         while host.clock().now() < until {
             host.step(until, &mut Constant)?;
         }
-        println!("{:?}", host.counters());
+        println!("{:?}", host.node.counters());
     } else {
         let mut host = ReceiverHost::new(interface, &protocol, session, None, 2)?;
         host.start()?;

@@ -2,7 +2,6 @@
 
 mod breaker;
 mod decoders;
-mod demand;
 mod discovery;
 mod evidence;
 mod flute;
@@ -241,17 +240,21 @@ fn session(
     }
     say(&ReceiveEvent::Session(&found.session));
     let protocol = configured(&found.session, &options.protocol_options)?;
-    running.follow(&found, demand)?;
+    running.follow(&found)?;
     let session = found.session;
     let current = (session.source, session.tsi);
     let mut host = ReceiverHost::by(access, placing.interface(), &protocol, session, seed)?;
     if let Some(key) = &options.group_key {
-        host.protect(key, options.salt());
+        host.node.protect(key, options.salt());
     }
-    host.keep_log();
+    host.node.say_demand(demand);
+    if !options.silent {
+        host.node.answer_polls(running.number);
+    }
+    host.node.keep_log();
     host.start()?;
     let outcome = running.run(&mut host, placing, breaker, say);
-    running.leave(&host, &outcome);
+    running.leave(&mut host, &outcome);
     // In any case leave the session properly.
     let _ = host.stop();
     running.say_trace(&mut host, say);

@@ -26,7 +26,7 @@ use layercast_core::contract::Estimates;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
-use layercast_core::units::{Duration, Level, Rate, Size, Time};
+use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
 use crate::announcing::{Announcing, Size as ContentSize, describe};
@@ -286,9 +286,9 @@ pub fn send(
     }
     serve(&mut host, options.serve.as_ref())?;
     if options.reports {
-        host.poll_receivers();
+        host.node.poll_receivers();
     }
-    host.bound(level_rates(&options.protocol, host.session()), options.on_demand);
+    host.bound(options.on_demand);
     let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
     let key = options.key.as_ref().map(SecretKey::public);
@@ -312,13 +312,13 @@ pub fn send(
     host.start(&mut files)?;
     loop {
         host.step(next_progress, &mut files)?;
-        while let Some((completion, from)) = host.take_completion() {
+        while let Some((completion, from)) = host.node.take_completion() {
             // Reports stand for other receivers too where completions are not asked for.
             if options.ends.completions.is_none() {
                 continue;
             }
             completed.add(completion, from);
-            if let Some(collector) = host.collector() {
+            if let Some(collector) = host.node.collector() {
                 collector.complete(completion.receiver, completed.addresses.len());
             }
         }
@@ -326,7 +326,7 @@ pub fn send(
         let report = SendProgress {
             elapsed: StdDuration::from_nanos(now.since(begin).as_ns()),
             rounds: files.rounds(),
-            counters: *host.counters(),
+            counters: *host.node.counters(),
             completions: completed.addresses.len(),
             estimates: Estimates::default(),
         };
@@ -342,7 +342,7 @@ pub fn send(
             next_progress = now + PROGRESS_EVERY;
             let report = SendProgress { estimates: host.estimates(), ..report };
             say(&SendEvent::Progress(&report));
-            if host.collector().is_some_and(Collector::take_news)
+            if host.node.collector().is_some_and(Collector::take_news)
                 && let Some(reception) = reception(&mut host, now)
             {
                 say(&SendEvent::Reception(&reception));
@@ -362,12 +362,13 @@ pub fn send(
                 say(&SendEvent::Ready(host.session(), files.objects(), &described));
             }
             turned_away(&mut host, options, say);
-            if let Some(notice) = lateness.look(host.take_lateness()) {
+            if let Some(notice) = lateness.look(host.node.take_lateness()) {
                 say(&SendEvent::Notice(&notice));
             }
             if let Some(writer) = &mut writer {
-                let notice = writer.look(now, &files, host.packet_numbers().map(|numbers| numbers.left()));
-                host.packet_numbers().into_iter().for_each(|numbers| numbers.grant(writer.granted()));
+                let notice =
+                    writer.look(now, &files, host.node.packet_numbers().map(|numbers| numbers.left()));
+                host.node.packet_numbers().into_iter().for_each(|numbers| numbers.grant(writer.granted()));
                 notice.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
             }
             if let Some(stopped) = stopped {
@@ -387,7 +388,7 @@ pub fn send(
             }
             if let Some(changes) = follower.as_ref().and_then(Follower::take) {
                 files.change(&changes, say)?;
-                host.demands().iter_mut().for_each(|demands| demands.renew(now));
+                host.node.demands().iter_mut().for_each(|demands| demands.renew(now));
             }
             if let Err(error) = files.check(say) {
                 // Receivers cannot complete what is gone: announce the end of the session.
@@ -405,12 +406,6 @@ fn serve(host: &mut SourceHost, options: Option<&ServeUse>) -> Result<(), Error>
     let server = SourceServer::open(serve, host.session().source)?;
     host.branch(Box::new(server), *only);
     Ok(())
-}
-
-/// The rates of all levels, from the lowest.
-fn level_rates(protocol: &Protocol, session: &Session) -> Vec<Rate> {
-    let (needs, plan) = (protocol.requirements(), session.plan());
-    (1..=needs.levels(&plan)).map(|count| needs.level_rate(&plan, Level::from_count(count))).collect()
 }
 
 /// Where the bytes of packages are kept: next to the state, which is where the operator wants the sender to write.
@@ -435,7 +430,7 @@ fn another_address(host: &SourceHost, interface: &Interface) -> Option<Interface
 
 /// What is known of the receivers, if they are polled.
 fn reception(host: &mut SourceHost, now: Time) -> Option<Reception> {
-    host.collector().map(|collector| Reception { at: now, summary: collector.summary(now) })
+    host.node.collector().map(|collector| Reception { at: now, summary: collector.summary(now) })
 }
 
 /// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.
@@ -507,7 +502,7 @@ impl Outage {
 /// Names receivers that came after the last one that the protocol serves.
 fn turned_away(host: &mut SourceHost, options: &SendOptions, say: &mut dyn FnMut(&SendEvent<'_>)) {
     let most = options.protocol.requirements().most_receivers().unwrap_or(usize::MAX);
-    while let Some(receiver) = host.take_turned_away() {
+    while let Some(receiver) = host.node.take_turned_away() {
         let protocol = options.protocol.name();
         say(&SendEvent::Notice(&Notice::TurnedAway { receiver, protocol, most }));
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
+use std::num::NonZeroU64;
 
 use layercast_core::cannot_be;
 use layercast_core::contract::{
@@ -12,9 +13,11 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_core::wire::MAX_REPORT;
 
+use super::demand::{LevelDemand, Said};
 use super::packet_loss::{PacketLoss, RecentPackets};
+use super::reports::{Reached, ReceptionReports};
 use crate::accept::{AcceptCounters, Accepted, Incoming, accept};
-use crate::packet::Refusal;
+use crate::packet::{Demand, ReceptionReport, Refusal};
 use crate::security::any_session::AnySession;
 use crate::security::encryption::Salt;
 use crate::security::feedback::{FeedbackMac, TAG_BYTES};
@@ -59,6 +62,8 @@ pub struct ReceiverCounters {
     pub level_changes: u64,
     /// Loss events.
     pub loss_events: u64,
+    /// Reports of congestion control.
+    pub reports: u64,
 }
 
 /// A message to the source, with its tag if there is a key.
@@ -82,8 +87,8 @@ pub enum Output {
     Join(Channel),
     /// To leave a channel.
     Leave(Channel),
-    /// To send a report of congestion control to the source.
-    Report(Feedback),
+    /// To send a message to the source.
+    Send(Feedback),
 }
 
 /// A receiver of one session.
@@ -119,6 +124,14 @@ pub struct Receiver<F: Family> {
     heard: Time,
     packet_loss: PacketLoss,
     has_ended: bool,
+    /// None if the source is not told which level is held.
+    demand: Option<LevelDemand>,
+    /// None if polls are not answered.
+    reports: Option<ReceptionReports>,
+    /// The last report, which says why the session is left.
+    farewell: Option<ReceptionReport>,
+    /// Whether all is said at once.
+    is_leaving: bool,
     last_change: Option<(Level, Cause)>,
     /// None if nobody asked for it.
     log: Option<Vec<ReceiverNote>>,
@@ -145,6 +158,10 @@ impl<F: Family> Receiver<F> {
             heard: Time::ZERO,
             packet_loss: PacketLoss::new(session.channels),
             has_ended: false,
+            demand: None,
+            reports: None,
+            farewell: None,
+            is_leaving: false,
             last_change: None,
             log: None,
             counters: ReceiverCounters::default(),
@@ -158,6 +175,34 @@ impl<F: Family> Receiver<F> {
         self.protection = Some(protection::Incoming::of(key, salt, tsi));
         self.feedback_mac = Some(FeedbackMac::new(key, tsi));
         self.others = Some(AnySession::new(key.clone(), salt));
+    }
+
+    /// Says to the source which level is held, if it asks. Called before the start.
+    pub fn say_demand(&mut self, mut demand: LevelDemand) {
+        demand.follow(self.session.channels);
+        self.demand = Some(demand);
+    }
+
+    /// Answers the source's polls by a number. Called before the start.
+    pub fn answer_polls(&mut self, receiver: NonZeroU64) {
+        let seed = Stream::new(self.make.1, "reports").bits();
+        self.reports = Some(ReceptionReports::new(seed, self.session.tsi, receiver));
+    }
+
+    /// Notes how far the reception is, for reports.
+    pub fn note_progress(&mut self, now: Time, reached: &Reached) {
+        let (level, recent) = (self.endpoint.estimates(self.now).level, self.packet_loss.recent(now));
+        self.reports.iter_mut().for_each(|reports| reports.note(reached, level, recent));
+    }
+
+    /// The last report says that the receiver ends, or that its disk fails. `stays` if it may come back.
+    pub fn say_farewell(&mut self, disk_fails: bool, stays: bool) {
+        self.farewell = self.reports.as_mut().and_then(|reports| reports.leave(disk_fails, stays));
+    }
+
+    /// Once: whether the source does not know of this receiver, and sends no more than others need.
+    pub fn take_unheard(&mut self) -> bool {
+        self.demand.as_mut().is_some_and(LevelDemand::take_unheard)
     }
 
     /// Keeps a log from now on, until [`Receiver::drain_log`] takes it.
@@ -253,20 +298,24 @@ impl<F: Family> Receiver<F> {
         self.input(now, Input::Start);
     }
 
-    /// Leaves all channels.
+    /// Leaves all channels, and says so.
     pub fn stop(&mut self, now: Time) {
+        self.is_leaving = true;
+        self.demand.iter_mut().for_each(|demand| demand.rest(now, true));
         self.input(now, Input::Stop);
     }
 
     /// Holds the base channel alone from now on, or begins again.
     pub fn set_rest(&mut self, now: Time, rests: bool) {
-        if rests {
-            self.keeps_base = true;
-            self.stop(now);
+        if std::mem::replace(&mut self.rests, rests) == rests {
+            return;
         }
-        // What it leaves is polled before it is another endpoint.
-        self.rests = rests;
-        if !rests {
+        self.demand.iter_mut().for_each(|demand| demand.rest(now, rests));
+        if rests {
+            // What it leaves is polled before it is another endpoint.
+            self.keeps_base = true;
+            self.input(now, Input::Stop);
+        } else {
             self.renew();
             self.start(now);
         }
@@ -304,7 +353,9 @@ impl<F: Family> Receiver<F> {
 
     /// When [`Receiver::handle_timer`] is to be called.
     pub fn deadline(&self) -> Option<Time> {
-        self.deadline
+        let demand = self.demand.as_ref().and_then(LevelDemand::deadline);
+        let report = self.reports.as_ref().and_then(ReceptionReports::deadline);
+        [self.deadline, demand, report].into_iter().flatten().min()
     }
 
     /// Does what is due. It may be called earlier than at the deadline.
@@ -312,8 +363,13 @@ impl<F: Family> Receiver<F> {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             self.input(now, Input::Timer);
         }
+        self.now = self.now.max(now);
         let above = self.held.iter().skip(1).any(|held| *held);
         self.base_only_since = self.base_only_since.or(Some(now)).filter(|_| !above);
+        let (alone_for, recent) = (self.base_only_for(now), self.packet_loss.recent(now));
+        if let Some(demand) = &mut self.demand {
+            demand.look(now, self.last_change.map(|(level, _)| level), alone_for, recent);
+        }
     }
 
     /// A datagram arrived at a time, with an ECN field. It is decrypted in its place. What passes all checks is returned.
@@ -350,6 +406,12 @@ impl<F: Family> Receiver<F> {
             return None;
         };
         self.heard = at;
+        if let Some(demand) = &mut self.demand {
+            demand.heard(at, &accepted.repr);
+        }
+        if let (Some(reports), Some(poll)) = (&mut self.reports, accepted.repr.poll) {
+            reports.heard(poll, at);
+        }
         let channel = incoming.channel?;
         self.packet_loss.observe(at, channel, accepted.repr.fields.cci.number());
         self.counters.marked += u64::from(ecn == Ecn::Marked);
@@ -380,7 +442,7 @@ impl<F: Family> Receiver<F> {
                 } else if !self.rests {
                     self.deadline = self.endpoint.deadline();
                 }
-                return None;
+                return self.message().map(Output::Send);
             };
             let output = match action {
                 Action::Join(channel) => self.join(channel),
@@ -388,7 +450,8 @@ impl<F: Family> Receiver<F> {
                 Action::Send(send) if send.target == Target::Source => {
                     let mut bytes = [0; MAX_REPORT];
                     let length = send.header.encode_report(&mut bytes);
-                    length.and_then(|length| self.feedback(bytes.get(..length)?)).map(Output::Report)
+                    self.counters.reports += u64::from(length.is_some());
+                    length.and_then(|length| self.feedback(bytes.get(..length)?)).map(Output::Send)
                 }
                 Action::Trace(event) => {
                     self.trace(event);
@@ -400,6 +463,18 @@ impl<F: Family> Receiver<F> {
                 return output;
             }
         }
+    }
+
+    /// What is to be said to the source, next to congestion control.
+    fn message(&mut self) -> Option<Feedback> {
+        if let Some(demand) = &mut self.demand
+            && let Some(Said { level, lost }) = demand.take(self.now, self.is_leaving)
+        {
+            return self.feedback(&Demand { tsi: self.session.tsi, level, lost }.to_bytes());
+        }
+        let reports = self.reports.as_mut();
+        let report = self.farewell.take().or_else(|| reports?.take_due(self.now))?;
+        self.feedback(&report.to_bytes())
     }
 
     fn note(&mut self, note: ReceiverNote) {

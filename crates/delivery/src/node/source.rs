@@ -9,7 +9,7 @@ use layercast_core::contract::{
 };
 use layercast_core::family::{AnyHeader as _, AnyProtocol as _, Family};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, Rate, Size, Time};
+use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_core::{Always as _, cannot_be};
 
 use super::admission::Admission;
@@ -137,6 +137,8 @@ struct Uplink {
 pub struct Source<F: Family> {
     session: Session,
     endpoint: F::Source,
+    /// The rates of all levels, from the lowest.
+    rates: Vec<Rate>,
     /// Inputs that the endpoint gets once it has no more actions.
     inputs: VecDeque<Input<F::Header>>,
     /// Packets of which some are not written yet, and how many are.
@@ -184,7 +186,10 @@ impl<F: Family> Source<F> {
         session.check()?;
         let endpoint = protocol.source(session.plan(), stream);
         session.tsi = endpoint.session_number().unwrap_or(session.tsi);
+        let (needs, plan) = (protocol.requirements(), session.plan());
+        let levels = (1..=needs.levels(&plan)).map(Level::from_count);
         Ok(Source {
+            rates: levels.map(|level| needs.level_rate(&plan, level)).collect(),
             session,
             endpoint,
             inputs: VecDeque::with_capacity(4),
@@ -204,7 +209,7 @@ impl<F: Family> Source<F> {
             base_alone: false,
             of_base: 0,
             uplink: Uplink::default(),
-            admission: protocol.requirements().most_receivers().map(Admission::new),
+            admission: needs.most_receivers().map(Admission::new),
             completions: VecDeque::new(),
             counters: SourceCounters::default(),
         })
@@ -230,11 +235,10 @@ impl<F: Family> Source<F> {
     }
 
     /// Sends only the levels that the uplink carries. With `on_demand` only those that receivers hold or may soon hold too, which
-    /// are asked for them, and next to nothing where nobody is heard. `rates` are those of all levels, from the lowest. Called
-    /// before the start.
-    pub fn bound(&mut self, now: Time, rates: Vec<Rate>, on_demand: bool) {
+    /// are asked for them, and next to nothing where nobody is heard. Called before the start.
+    pub fn bound(&mut self, now: Time, on_demand: bool) {
         let new = if on_demand { Demands::new } else { Demands::all };
-        self.demands = Some(new(rates, self.session.packet, now));
+        self.demands = Some(new(self.rates.clone(), self.session.packet, now));
     }
 
     /// The most bytes that a packet needs while it is written: space for the longest header is before it.

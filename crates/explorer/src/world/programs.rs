@@ -83,7 +83,7 @@ impl World {
         place.starts_at = None;
         place.lives += 1;
         self.outcome.starts += 1;
-        let started = SourceProgram::new(&self.plan, place.address, place.lives, &mut place.saved);
+        let started = SourceProgram::new(&self.plan, place.address, place.lives, &mut place.saved, self.now);
         let Some(mut program) = started else { return };
         if number == 0 {
             // What the folder holds by now.

@@ -29,7 +29,7 @@ pub(super) fn run(
         None => Access::Native(Groups::new(interface.clone(), None)),
     };
     let mut host = ReceiverHost::by(access, interface, &plan.protocol, session, plan.receiver_seed)?;
-    host.keep_log();
+    host.node.keep_log();
     say(out, &Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };
     let clock = RunClock { begin };
@@ -43,7 +43,7 @@ pub(super) fn run(
         report(&mut host, clock.now(), out)?;
         let now = clock.now();
         if now >= next_report {
-            say(out, &Event::Estimates(host.estimates()), now)?;
+            say(out, &Event::Estimates(host.node.estimates()), now)?;
             let passed = now.since(Time::ZERO).as_ns() / plan.every.as_ns().max(1);
             next_report = Time::from_ns((passed + 1) * plan.every.as_ns().max(1));
         }
@@ -66,7 +66,7 @@ pub(super) fn run(
 
 /// Reports what the receiver did since the last call. Packets are read as they come, so `now` is when it did it.
 fn report(host: &mut ReceiverHost, now: Time, out: &mut dyn Write) -> Result<(), Error> {
-    host.drain_log().try_for_each(|note| {
+    host.node.drain_log().try_for_each(|note| {
         let event = match note {
             ReceiverNote::Joined(channel) => Event::Join(channel),
             ReceiverNote::Left(channel) => Event::Leave(channel),

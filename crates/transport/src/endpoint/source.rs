@@ -55,7 +55,7 @@ pub(super) fn run(
     let interface = Interface::find(Some(&plan.address.to_string()), plan.group)?;
     let mut host = SourceHost::new(&interface, &plan.protocol, session, plan.feedback_port, TTL, plan.seed)?;
     host.set_ecn(plan.ecn)?;
-    host.fill_packets();
+    host.node.fill_packets();
     if let Some(listen) = plan.serve {
         host.branch(Box::new(SourceServer::open(&serving(plan, listen), plan.source)?), true);
     }
@@ -70,7 +70,7 @@ pub(super) fn run(
     while !stop.load(Ordering::Relaxed) && clock.now() < ends {
         let wait = LONGEST_WAIT.min(ends.since(clock.now()));
         host.step(host.clock().now() + wait, &mut Synthetic)?;
-        while host.take_completion().is_some() {}
+        while host.node.take_completion().is_some() {}
     }
     host.stop(&mut Synthetic)
 }

@@ -4,17 +4,14 @@ use std::io;
 use std::net::{IpAddr, UdpSocket};
 
 use layercast_core::Always as _;
-use layercast_core::contract::{Cause, Estimates, JoinError};
+use layercast_core::contract::JoinError;
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::units::{Channel, Duration, Level, Time};
+use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::accept::Accepted;
-use layercast_delivery::node::{Feedback, Output, Receiver, ReceiverNote, RecentPackets, Stranger};
-use layercast_delivery::packet::{Completion, Demand, REFUSAL_BYTES, ReceptionReport};
+use layercast_delivery::node::{Feedback, Output, Reached, Receiver, RecentPackets};
+use layercast_delivery::packet::{Completion, REFUSAL_BYTES};
 use layercast_delivery::part::Part;
-use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::feedback::TAG_BYTES;
-use layercast_delivery::security::keys::GroupKey;
-use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::{Protocol, Registry};
 
@@ -29,7 +26,8 @@ use crate::notice::Notice;
 /// The host of a receiver: how its packets come, and its sockets.
 #[derive(Debug)]
 pub struct ReceiverHost {
-    node: Receiver<Registry>,
+    /// The receiver.
+    pub node: Receiver<Registry>,
     interface: Interface,
     access: Access,
     reports: UdpSocket,
@@ -128,16 +126,6 @@ impl ReceiverHost {
         self.clock
     }
 
-    /// As [`Receiver::estimates`].
-    pub fn estimates(&self) -> Estimates {
-        self.node.estimates()
-    }
-
-    /// As [`Receiver::has_ended`].
-    pub fn has_ended(&self) -> bool {
-        self.node.has_ended()
-    }
-
     /// As [`Receiver::recent_packets`].
     pub fn recent_packets(&self) -> Option<RecentPackets> {
         self.node.recent_packets(self.clock.now())
@@ -148,39 +136,9 @@ impl ReceiverHost {
         self.node.base_only_for(self.clock.now())
     }
 
-    /// As [`Receiver::take_stranger`].
-    pub fn take_stranger(&mut self) -> Option<Stranger> {
-        self.node.take_stranger()
-    }
-
-    /// As [`Receiver::last_change`].
-    pub fn last_change(&self) -> Option<(Level, Cause)> {
-        self.node.last_change()
-    }
-
-    /// As [`Receiver::keep_log`].
-    pub fn keep_log(&mut self) {
-        self.node.keep_log();
-    }
-
-    /// As [`Receiver::has_log`].
-    pub fn has_log(&self) -> bool {
-        self.node.has_log()
-    }
-
-    /// As [`Receiver::drain_log`].
-    pub fn drain_log(&mut self) -> impl Iterator<Item = ReceiverNote> {
-        self.node.drain_log()
-    }
-
-    /// As [`Receiver::protect`].
-    pub fn protect(&mut self, key: &GroupKey, salt: Option<Salt>) {
-        self.node.protect(key, salt);
-    }
-
-    /// As [`Receiver::protection`].
-    pub fn protection(&self) -> Option<&ProtectionCounters> {
-        self.node.protection()
+    /// As [`Receiver::note_progress`].
+    pub fn note_progress(&mut self, reached: &Reached) {
+        self.node.note_progress(self.clock.now(), reached);
     }
 
     /// Starts: joins the base layer.
@@ -215,36 +173,16 @@ impl ReceiverHost {
     /// # Errors
     /// The system's error.
     pub fn complete(&self, completion: Completion) -> Result<bool, Error> {
-        self.send_feedback(&completion.to_bytes())?;
+        let to = self.session().feedback;
+        let sent = self.node.feedback(&completion.to_bytes()).ok_or(io::ErrorKind::InvalidInput.into());
+        let sent = sent.and_then(|message| self.send(&message));
+        sent.map_err(|source| Error::socket(format!("report to {to}"), to, source))?;
         Ok(self.access.note_completion())
     }
 
     /// Whether completions have gone further than to a relay that is gone, as far as is known.
     pub fn has_reported(&self) -> bool {
         self.access.has_carried()
-    }
-
-    /// Sends a reception report to the source.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub fn report(&self, report: ReceptionReport) -> Result<(), Error> {
-        self.send_feedback(&report.to_bytes())
-    }
-
-    /// Says to the source which level this receiver holds, and which part of the base it loses if it holds no more, in 255ths.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub fn demand(&self, level: Level, lost: u8) -> Result<(), Error> {
-        self.send_feedback(&Demand { tsi: self.session().tsi, level, lost }.to_bytes())
-    }
-
-    fn send_feedback(&self, message: &[u8]) -> Result<(), Error> {
-        let to = self.session().feedback;
-        let sent = self.node.feedback(message).ok_or(io::ErrorKind::InvalidInput.into());
-        let sent = sent.and_then(|message| self.send(&message));
-        sent.map_err(|source| Error::socket(format!("report to {to}"), to, source))
     }
 
     fn send(&self, message: &Feedback) -> io::Result<()> {
@@ -331,13 +269,12 @@ impl ReceiverHost {
             match output {
                 Output::Join(channel) => self.join(channel),
                 Output::Leave(channel) => self.leave(channel),
-                Output::Report(message) => match self.send(&message) {
-                    Ok(()) => self.counters.reports += 1,
-                    Err(error) => {
-                        self.counters.unsent_reports += 1;
-                        tracing::debug!(%error, to = %self.session().feedback, "a report was not sent");
+                Output::Send(message) => {
+                    if let Err(error) = self.send(&message) {
+                        self.counters.unsent += 1;
+                        tracing::debug!(%error, to = %self.session().feedback, "a message was not sent");
                     }
-                },
+                }
             }
         }
         self.failure.take().map_or(Ok(()), Err)

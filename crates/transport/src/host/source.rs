@@ -7,12 +7,9 @@ use std::os::fd::AsFd;
 use layercast_core::Always as _;
 use layercast_core::contract::{Ecn, Estimates};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, Rate, Time};
+use layercast_core::units::{Channel, Duration, Time};
 use layercast_core::wire::MAX_REPORT;
-use layercast_delivery::node::{Content, Message, Packet, Source, SourceCounters, SourceError};
-use layercast_delivery::packet::Completion;
-use layercast_delivery::reporting::Collector;
-use layercast_delivery::reporting::demand::Demands;
+use layercast_delivery::node::{Content, Message, Packet, Source, SourceError};
 use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::security::sequence::Sequence;
@@ -41,7 +38,8 @@ const FEEDBACK_MAX: usize = 2 * MAX_REPORT + TAG_BYTES;
 /// The host of a source: its socket, and the packets that are due.
 #[derive(Debug)]
 pub struct SourceHost {
-    node: Source<Registry>,
+    /// The source.
+    pub node: Source<Registry>,
     socket: PacketSocket,
     clock: Clock,
     outbox: Outbox,
@@ -107,34 +105,14 @@ impl SourceHost {
         self.clock
     }
 
-    /// The counters.
-    pub fn counters(&self) -> &SourceCounters {
-        self.node.counters()
-    }
-
     /// How many system calls have sent packets.
     pub fn send_calls(&self) -> u64 {
         self.send_calls
     }
 
-    /// As [`Source::take_lateness`].
-    pub fn take_lateness(&mut self) -> Duration {
-        self.node.take_lateness()
-    }
-
     /// The source's estimates.
     pub fn estimates(&self) -> Estimates {
         self.node.estimates(self.clock.now())
-    }
-
-    /// As [`Source::take_completion`].
-    pub fn take_completion(&mut self) -> Option<(Completion, SocketAddr)> {
-        self.node.take_completion()
-    }
-
-    /// As [`Source::take_turned_away`].
-    pub fn take_turned_away(&mut self) -> Option<SocketAddr> {
-        self.node.take_turned_away()
     }
 
     /// The system's reason why the network takes no packets now, and since when.
@@ -161,34 +139,9 @@ impl SourceHost {
         self.outbox = Outbox::new(self.node.room());
     }
 
-    /// As [`Source::packet_numbers`].
-    pub fn packet_numbers(&mut self) -> Option<&mut Sequence> {
-        self.node.packet_numbers()
-    }
-
-    /// As [`Source::fill_packets`].
-    pub fn fill_packets(&mut self) {
-        self.node.fill_packets();
-    }
-
-    /// As [`Source::poll_receivers`].
-    pub fn poll_receivers(&mut self) {
-        self.node.poll_receivers();
-    }
-
     /// As [`Source::bound`].
-    pub fn bound(&mut self, rates: Vec<Rate>, on_demand: bool) {
-        self.node.bound(self.clock.now(), rates, on_demand);
-    }
-
-    /// As [`Source::demands`].
-    pub fn demands(&mut self) -> Option<&mut Demands> {
-        self.node.demands()
-    }
-
-    /// As [`Source::collector`].
-    pub fn collector(&mut self) -> Option<&mut Collector> {
-        self.node.collector()
+    pub fn bound(&mut self, on_demand: bool) {
+        self.node.bound(self.clock.now(), on_demand);
     }
 
     /// Sends all packets by a second path too, or by it alone. Called before the start.

@@ -8,6 +8,7 @@ use layercast_core::units::{self, Channel, Time};
 use layercast_core::wire::MAX_REPORT;
 use layercast_delivery::accept::{AcceptCounters, Accepted, accept};
 use layercast_delivery::listing::InstanceError;
+use layercast_delivery::node::LevelDemand;
 use layercast_delivery::packet::{Demand, View};
 use layercast_delivery::search::{FoundSession, Known, Search, SearchError};
 use layercast_delivery::security::any_session::AnySession;
@@ -15,12 +16,12 @@ use layercast_delivery::security::feedback::{FeedbackMac, TAG_BYTES};
 use layercast_delivery::security::protection::seems_encrypted;
 use layercast_delivery::session::{PACKET_BYTES, Session, is_usable_group};
 
-use super::demand::LevelDemand;
 use super::evidence::Evidence;
 use super::{ReceiveEvent, ReceiveOptions};
 use crate::error::Error;
 use crate::host::{Access, Clock, Inbox, Interface, open_reports, until};
 use crate::notice::Notice;
+use crate::random_seed;
 
 /// The interval of checks for an interruption by the user.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -102,7 +103,11 @@ pub(super) fn find(
             None => {}
         }
         wake.look(&access, &clock, say);
-        access.wait(&mut inbox, &clock, LOOK_EVERY.min(until(clock.now(), wake.demand.deadline())));
+        access.wait(
+            &mut inbox,
+            &clock,
+            LOOK_EVERY.min(until(clock.now(), wake.demand.deadline().unwrap_or(Time::MAX))),
+        );
         while let Some(notice) = access.take_notice() {
             say(&ReceiveEvent::Notice(&notice));
         }
@@ -168,7 +173,7 @@ struct Wake<'o> {
 
 impl<'o> Wake<'o> {
     fn new(options: &'o ReceiveOptions, reports: UdpSocket) -> Wake<'o> {
-        Wake { options, demand: LevelDemand::new(), of: None, reports }
+        Wake { options, demand: LevelDemand::new(random_seed()), of: None, reports }
     }
 
     fn heard(&mut self, from: SocketAddr, clock: &Clock, packet: &Accepted<'_>) {
@@ -179,10 +184,10 @@ impl<'o> Wake<'o> {
         match self.of {
             Some((at, number, _)) if (at, number) == (from, tsi) => {}
             Some((.., heard)) if now.since(heard) < SILENT => return,
-            _ => self.demand = LevelDemand::new(),
+            _ => self.demand = LevelDemand::new(random_seed()),
         }
         self.of = Some((from, tsi, now));
-        self.demand.heard(now, packet);
+        self.demand.heard(now, &packet.repr);
     }
 
     fn look(&mut self, access: &Access, clock: &Clock, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
@@ -200,8 +205,8 @@ impl<'o> Wake<'o> {
                 tracing::debug!(%error, "a demand was not sent");
             }
         }
-        if let Some(notice) = self.demand.notice() {
-            say(&ReceiveEvent::Notice(&notice));
+        if self.demand.take_unheard() {
+            say(&ReceiveEvent::Notice(&Notice::NotHeard));
         }
     }
 }

@@ -7,14 +7,14 @@ use std::time::{Duration as StdDuration, Instant};
 
 use layercast_core::units::{Duration, Time};
 use layercast_delivery::follow::Following;
+use layercast_delivery::node::Reached;
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent};
 use layercast_delivery::search::FoundSession;
 use layercast_delivery::security::protection::ProtectionCounters;
 
 use super::breaker::Breaker;
-use super::demand::LevelDemand;
 use super::placing::Placing;
-use super::reports::{Completions, ReceptionReports};
+use super::reports::Completions;
 use super::{ReceiveEvent, ReceiveOptions, ReceiveProgress, discovery, overload};
 use crate::disk::Folder;
 use crate::error::Error;
@@ -55,9 +55,6 @@ pub(super) struct Running<'a> {
     pub(super) begin: Instant,
     following: Following,
     completions: Completions,
-    /// None before a session is found, and if nothing is reported.
-    reports: Option<ReceptionReports>,
-    demand: LevelDemand,
     /// The number by which this receiver reports.
     pub(super) number: NonZeroU64,
     /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
@@ -82,8 +79,6 @@ impl<'a> Running<'a> {
             begin,
             following: Following::new(Time::ZERO),
             completions: Completions::default(),
-            reports: None,
-            demand: LevelDemand::new(),
             number: NonZeroU64::new(options.seed.unwrap_or_else(crate::random_seed))
                 .unwrap_or(NonZeroU64::MIN),
             strangers: Vec::new(),
@@ -94,12 +89,8 @@ impl<'a> Running<'a> {
     }
 
     /// Begins with a session.
-    pub(super) fn follow(&mut self, found: &FoundSession, demand: LevelDemand) -> Result<(), Error> {
+    pub(super) fn follow(&mut self, found: &FoundSession) -> Result<(), Error> {
         self.completions = Completions::default();
-        let reports = || ReceptionReports::new(found.session.tsi, self.number);
-        self.reports = (!self.options.silent).then(reports);
-        self.demand = demand;
-        self.demand.follow(found.session.channels);
         self.strangers.clear();
         self.reported = 0;
         self.reception.follow();
@@ -133,18 +124,12 @@ impl<'a> Running<'a> {
         let mut reported = (Instant::now(), self.reception.counters().useful);
         let mut is_busy = false;
         loop {
-            let due = self.reports.as_ref().map_or(Time::MAX, ReceptionReports::deadline);
-            let due = due.min(self.demand.deadline());
             let latest = match (is_busy, self.reception.is_decoding()) {
                 (true, _) => clock.now(),
-                (false, true) => next_progress.min(due).min(clock.now() + DECODED_WITHIN),
-                (false, false) => next_progress.min(due),
+                (false, true) => next_progress.min(clock.now() + DECODED_WITHIN),
+                (false, false) => next_progress,
             };
-            host.step(latest, &mut |now, packet| {
-                if let (Some(poll), Some(reports)) = (packet.repr.poll, &mut self.reports) {
-                    reports.heard(poll, now);
-                }
-                self.demand.heard(now, packet);
+            host.step(latest, &mut |now, _| {
                 self.following.own(now);
                 Ok(())
             })?;
@@ -156,10 +141,6 @@ impl<'a> Running<'a> {
             // What is complete needs no packets, which is the cheaper question.
             let is_complete =
                 !self.options.keep_going && !self.reception.needs_packets() && self.reception.is_complete();
-            if let Some(reports) = &mut self.reports {
-                reports.look(host, clock.now());
-            }
-            self.demand.look(host);
             if is_complete || clock.now() >= next_progress {
                 next_progress = clock.now() + PROGRESS_EVERY;
                 let report = self.progress(host, &mut reported);
@@ -187,7 +168,7 @@ impl<'a> Running<'a> {
             if self.is_lost(host) {
                 return Ok(Outcome::Moved);
             }
-            if self.options.keep_going && host.has_ended() {
+            if self.options.keep_going && host.node.has_ended() {
                 return Ok(Outcome::Ended);
             }
             self.check_limits()?;
@@ -200,8 +181,7 @@ impl<'a> Running<'a> {
 
     /// A service that has everything holds the base alone, by which it learns of what is new.
     fn rest_or_begin(&mut self, host: &mut ReceiverHost) -> Result<(), Error> {
-        let rests = self.options.keep_going && self.reception.is_up_to_date();
-        if self.demand.rest(host.clock().now(), rests) { host.set_rest(rests) } else { Ok(()) }
+        host.set_rest(self.options.keep_going && self.reception.is_up_to_date())
     }
 
     /// Leaves the session, since all that arrives now is needless, and decodes and compares what is here.
@@ -211,7 +191,6 @@ impl<'a> Running<'a> {
         reported: &mut (Instant, u64),
         say: &mut dyn FnMut(&ReceiveEvent<'_>),
     ) -> Result<Outcome, Error> {
-        self.demand.leave(host);
         host.stop()?;
         let mut next_progress = Instant::now();
         loop {
@@ -237,10 +216,8 @@ impl<'a> Running<'a> {
     }
 
     /// A service reports each session that is complete, and goes on.
-    fn report(&mut self, host: &ReceiverHost, progress: &ReceiveProgress) {
-        if let Some(reports) = &mut self.reports {
-            reports.note(progress);
-        }
+    fn report(&mut self, host: &mut ReceiverHost, progress: &ReceiveProgress) {
+        host.note_progress(&reached(progress));
         let wanted = self.options.keep_going && self.wants_completions();
         if wanted && self.reception.is_complete() && progress.objects.failed == 0 {
             self.completions.begin();
@@ -254,18 +231,18 @@ impl<'a> Running<'a> {
     }
 
     /// The session is left: the last report says why, if this is the end.
-    pub(super) fn leave(&mut self, host: &ReceiverHost, outcome: &Result<Outcome, Error>) {
-        self.demand.leave(host);
-        let Some(reports) = &mut self.reports else { return };
-        let error = match outcome {
+    pub(super) fn leave(&mut self, host: &mut ReceiverHost, outcome: &Result<Outcome, Error>) {
+        let disk_fails = match outcome {
             Ok(Outcome::Complete(progress)) => {
-                reports.note(progress);
-                None
+                host.note_progress(&reached(progress));
+                false
             }
             Ok(_) => return,
-            Err(error) => Some(error),
+            Err(error) => {
+                matches!(error, Error::DiskFull { .. } | Error::NoPermission { .. } | Error::File { .. })
+            }
         };
-        reports.leave(host, error, self.options.keep_going);
+        host.node.say_farewell(disk_fails, self.options.keep_going);
     }
 
     /// Reports what happened to objects.
@@ -275,9 +252,9 @@ impl<'a> Running<'a> {
 
     /// Reports what the receiver decided and noticed.
     pub(super) fn say_trace(&self, host: &mut ReceiverHost, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
-        if host.has_log() {
-            let (elapsed, estimates) = (self.begin.elapsed(), host.estimates());
-            host.drain_log().for_each(|note| say(&ReceiveEvent::Trace(elapsed, &note, &estimates)));
+        if host.node.has_log() {
+            let (elapsed, estimates) = (self.begin.elapsed(), host.node.estimates());
+            host.node.drain_log().for_each(|note| say(&ReceiveEvent::Trace(elapsed, &note, &estimates)));
         }
     }
 
@@ -294,7 +271,7 @@ impl<'a> Running<'a> {
     /// Whether the session is silent while another one is there.
     fn is_lost(&mut self, host: &mut ReceiverHost) -> bool {
         let now = host.clock().now();
-        if let Some(stranger) = host.take_stranger() {
+        if let Some(stranger) = host.node.take_stranger() {
             self.meet(stranger.from);
             if stranger.may_be_followed {
                 self.following.other(now);
@@ -329,8 +306,8 @@ impl<'a> Running<'a> {
             self.warned_of_leaves = true;
             say(&ReceiveEvent::Notice(&Notice::LeavesWithoutEffect));
         }
-        if let Some(notice) = self.demand.notice() {
-            say(&ReceiveEvent::Notice(&notice));
+        if host.node.take_unheard() {
+            say(&ReceiveEvent::Notice(&Notice::NotHeard));
         }
     }
 
@@ -347,7 +324,7 @@ impl<'a> Running<'a> {
 
     /// Whether the session has ended, or is silent.
     fn check(&self, host: &ReceiverHost) -> Result<(), Error> {
-        if host.has_ended() && !self.reception.is_complete() {
+        if host.node.has_ended() && !self.reception.is_complete() {
             let progress = self.reception.progress();
             return Err(Error::SessionEnded { held: progress.held, needed: progress.needed });
         }
@@ -355,7 +332,7 @@ impl<'a> Running<'a> {
         let waited = StdDuration::from_nanos(silent.as_ns());
         if waited >= self.options.patience {
             let group = host.session().group;
-            let forged = host.protection().map_or(0, ProtectionCounters::forged);
+            let forged = host.node.protection().map_or(0, ProtectionCounters::forged);
             let reasons = discovery::reasons(&host.counters().node.accept, forged, true);
             return Err(Error::Silent { group, waited, reasons });
         }
@@ -372,13 +349,22 @@ impl<'a> Running<'a> {
             name: self.reception.only_path().map(str::to_owned),
             objects: self.reception.progress(),
             goodput_bps: bits / then.elapsed().as_secs_f64().max(1e-3),
-            estimates: host.estimates(),
+            estimates: host.node.estimates(),
             packets_lost: host.recent_packets().map(|recent| recent.lost()),
-            last_change: host.last_change(),
+            last_change: host.node.last_change(),
             counters: host.counters(),
-            protection: host.protection().copied().unwrap_or_default(),
+            protection: host.node.protection().copied().unwrap_or_default(),
             untrusted_tables: self.reception.untrusted_tables(),
             assembly: self.reception.counters(),
         }
+    }
+}
+
+/// How far a reception is, for its source.
+fn reached(progress: &ReceiveProgress) -> Reached {
+    Reached {
+        objects: progress.objects,
+        useful: progress.assembly.useful,
+        elapsed: Duration::from_ns(u64::try_from(progress.elapsed.as_nanos()).unwrap_or(u64::MAX)),
     }
 }

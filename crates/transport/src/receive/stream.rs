@@ -163,9 +163,9 @@ impl Receiving<'_> {
         let seed = options.seed.unwrap_or_else(random_seed);
         let mut host = ReceiverHost::by(access, placing.interface(), &protocol, session, seed)?;
         if let Some(key) = &options.group_key {
-            host.protect(key, options.salt());
+            host.node.protect(key, options.salt());
         }
-        host.keep_log();
+        host.node.keep_log();
         host.start()?;
         let mut running = Running {
             receiving: self,
@@ -265,7 +265,7 @@ impl Running<'_, '_> {
                     return Ok(Outcome::Overloaded(pause));
                 }
             }
-            if host.take_stranger().is_some_and(|stranger| stranger.may_be_followed) {
+            if host.node.take_stranger().is_some_and(|stranger| stranger.may_be_followed) {
                 self.following.other(now);
             }
             if self.following.is_lost(now) {
@@ -284,7 +284,7 @@ impl Running<'_, '_> {
         }
         // What was sent before in other layers gets the part of the deadline that is for the path.
         let is_over = |since| now.since(since) >= Duration::from_ns(plan.deadline.as_ns() / 2);
-        if host.has_ended() || self.receiver.ended().is_some_and(is_over) {
+        if host.node.has_ended() || self.receiver.ended().is_some_and(is_over) {
             return Some(StreamEnded::Session);
         }
         if options.within.is_some_and(|within| begin.elapsed() >= within) {
@@ -298,20 +298,20 @@ impl Running<'_, '_> {
         if waited < self.receiving.options.patience {
             return Ok(());
         }
-        let forged = host.protection().map_or(0, ProtectionCounters::forged);
+        let forged = host.node.protection().map_or(0, ProtectionCounters::forged);
         let reasons = discovery::reasons(&host.counters().node.accept, forged, true);
         Err(Error::Silent { group: host.session().group, waited, reasons })
     }
 
     /// Reports what the receiver decided and noticed, and ends the layers that it has left.
     fn say_trace(&mut self, host: &mut ReceiverHost, say: &mut dyn FnMut(&StreamReceiveEvent<'_>)) {
-        if !host.has_log() {
+        if !host.node.has_log() {
             return;
         }
         let (elapsed, estimates, now) =
-            (self.receiving.begin.elapsed(), host.estimates(), host.clock().now());
+            (self.receiving.begin.elapsed(), host.node.estimates(), host.clock().now());
         let Running { receiver, outputs, gaps, .. } = self;
-        host.drain_log().for_each(|note| {
+        host.node.drain_log().for_each(|note| {
             if let ReceiverNote::Left(channel) = note {
                 receiver.leave(now, channel.0, &mut |unit| deliver(outputs, gaps, unit));
             }
@@ -323,11 +323,11 @@ impl Running<'_, '_> {
         let layers = self.receiver.counters().zip(self.outputs.unwritten());
         StreamReceiveProgress {
             elapsed: self.receiving.begin.elapsed(),
-            estimates: host.estimates(),
+            estimates: host.node.estimates(),
             packets_lost: host.recent_packets().map(|recent| recent.lost()),
-            last_change: host.last_change(),
+            last_change: host.node.last_change(),
             counters: host.counters(),
-            protection: host.protection().copied().unwrap_or_default(),
+            protection: host.node.protection().copied().unwrap_or_default(),
             layers: layers.map(|(counters, unwritten)| StreamLayerReceived { counters, unwritten }).collect(),
         }
     }

@@ -18,7 +18,7 @@ pub(super) struct Quiet {
 impl Quiet {
     pub(super) fn look(&mut self, host: &mut SourceHost, now: Time, say: &mut dyn FnMut(&SendEvent<'_>)) {
         let base = host.session().levels().rate(Layer::BASE);
-        let Some(demands) = host.demands() else { return };
+        let Some(demands) = host.node.demands() else { return };
         let is_alone = demands.is_alone(now);
         if is_alone && !self.is_alone {
             let every = StdDuration::from_nanos(ANNOUNCEMENT_EVERY.as_ns());

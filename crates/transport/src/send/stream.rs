@@ -128,7 +128,7 @@ impl StreamSupply {
         let elapsed = StdDuration::from_nanos(host.clock().now().since(begin).as_ns());
         StreamSendProgress {
             elapsed,
-            counters: *host.counters(),
+            counters: *host.node.counters(),
             estimates: host.estimates(),
             layers: self.readers.iter().map(Reader::progress).collect(),
         }
@@ -193,7 +193,7 @@ pub fn send(
         if let Err(error) = host.step(next_progress, &mut supply) {
             break Err(error);
         }
-        while host.take_completion().is_some() {}
+        while host.node.take_completion().is_some() {}
         let now = clock.now();
         let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
         outage.look(&interface, &host, now, &mut host_say);
@@ -213,7 +213,7 @@ pub fn send(
             announcing.step(&clock);
         }
         turned_away(&mut host, common, &mut host_say);
-        if let Some(notice) = lateness.look(host.take_lateness()) {
+        if let Some(notice) = lateness.look(host.node.take_lateness()) {
             host_say(&SendEvent::Notice(&notice));
         }
         let progress = supply.progress(&host, begin);

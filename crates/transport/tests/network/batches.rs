@@ -68,7 +68,7 @@ struct Sent {
 }
 
 fn sent(host: &SourceHost) -> Sent {
-    Sent { packets: host.counters().packets, calls: host.send_calls() }
+    Sent { packets: host.node.counters().packets, calls: host.send_calls() }
 }
 
 fn since(host: &SourceHost, before: Sent) -> Sent {
@@ -80,17 +80,17 @@ fn since(host: &SourceHost, before: Sent) -> Sent {
 /// not catch up, so it is tried again.
 fn late_wake(host: &mut SourceHost, content: &mut Slow) -> Sent {
     for _ in 0..20 {
-        let (before, refused) = (sent(host), host.counters().refused);
+        let (before, refused) = (sent(host), host.node.counters().refused);
         thread::sleep(StdDuration::from_millis(60));
         let now = host.clock().now();
         host.step(now, content).unwrap();
-        assert_eq!(host.counters().refused, refused);
+        assert_eq!(host.node.counters().refused, refused);
         let sent = since(host, before);
         if sent.packets >= 10 {
             return sent;
         }
     }
-    panic!("never late by less than a tenth of a second: {:?}", host.counters());
+    panic!("never late by less than a tenth of a second: {:?}", host.node.counters());
 }
 
 #[test]
@@ -119,6 +119,8 @@ fn nothing_goes_before_it_is_due() {
     while host.clock().now() < until {
         host.step(until, &mut Slow(StdDuration::ZERO)).unwrap();
     }
-    let packets = host.counters().packets;
-    assert!(packets <= 203, "{packets} packets in half a second of 400 packets per second");
+    // The last step of a busy machine takes longer.
+    let (packets, took) =
+        (host.node.counters().packets as f64, host.clock().now().since(begin).as_secs_f64());
+    assert!(packets <= 400.0 * took + 3.0, "{packets} packets in {took} s of 400 packets per second");
 }

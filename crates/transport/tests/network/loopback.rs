@@ -116,7 +116,7 @@ fn two_receivers_get_the_file_and_the_source_counts_them() {
     assert_eq!(path, temp.0.join("one/a file.bin"));
     assert_eq!(fs::read(path).unwrap(), data);
     assert_eq!(fs::read(other.join().unwrap().unwrap().0).unwrap(), data);
-    assert!(report.counters.reports > 0, "{report:?}");
+    assert!(report.counters.node.reports > 0, "{report:?}");
     assert!(report.estimates.rtt.is_some(), "{report:?}");
     assert_eq!(
         report.counters.node.accept.malformed
@@ -316,7 +316,10 @@ fn waves_carry_a_file_over_many_more_channels_than_are_joined() {
     }
     let source = start(temp.with("a file.bin", &data), options);
     assert_eq!(source.session().channels, 50);
-    let (path, report) = get(&receiving(40, temp.directory("one"))).unwrap();
+    let (path, report) = match get(&receiving(40, temp.directory("one"))) {
+        Ok(got) => got,
+        Err(error) => panic!("{error:?}; the source: {:?}", source.end()),
+    };
     assert_eq!(fs::read(path).unwrap(), data);
     // A thousand packets per second with all waves joined; a wave is joined every 50 ms at best.
     assert!(report.elapsed < Duration::from_secs(20), "{report:?}");
@@ -373,7 +376,7 @@ fn a_second_receiver_of_tfrc_is_turned_away() {
     let first = thread::spawn(move || {
         receive(&first, &ended, &mut |event| {
             if let ReceiveEvent::Progress(progress) = event
-                && progress.counters.reports > 0
+                && progress.counters.node.reports > 0
             {
                 begin.send(()).unwrap_or_default();
             }

@@ -148,12 +148,12 @@ fn a_source_knows_that_it_does_not_keep_its_rates() {
     let protocol = Protocol::named("elm").unwrap();
     let mut host = SourceHost::new(&interface, &protocol, session, 0, 1, 1).unwrap();
     host.start(&mut Slow).unwrap();
-    assert_eq!(host.take_lateness(), Duration::ZERO);
+    assert_eq!(host.node.take_lateness(), Duration::ZERO);
     // 400 packets a second that take 5 ms each.
     let until = host.clock().now() + Duration::from_secs(2);
     while host.clock().now() < until {
         host.step(until, &mut Slow).unwrap();
     }
-    let late = host.take_lateness();
+    let late = host.node.take_lateness();
     assert!(late >= Duration::from_ms(20), "{late:?}");
 }

@@ -95,7 +95,7 @@ fn a_tree_of_relays_carries_a_file_without_multicast() {
         let (path, report) = receiver.join().unwrap().unwrap();
         assert_eq!(fs::read(path).unwrap(), data);
         // Round-trip times need reports, which went through the relays.
-        assert!(report.counters.reports > 0 && report.estimates.rtt.is_some(), "{report:?}");
+        assert!(report.counters.node.reports > 0 && report.estimates.rtt.is_some(), "{report:?}");
         assert_eq!(report.counters.node.accept.malformed + report.counters.node.accept.misplaced, 0);
     }
     let sent = source.thread.join().unwrap().unwrap();

@@ -399,7 +399,7 @@ fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
     let interface = Interface::find(Some("127.0.0.1"), silent.group).unwrap();
     let mut receiver =
         ReceiverHost::new(interface.clone(), &options.protocol, silent.clone(), None, 2).unwrap();
-    receiver.protect(&key, None);
+    receiver.node.protect(&key, None);
     receiver.start().unwrap();
     for (tsi, forger) in [(2, true), (3, false)] {
         let session = Session { tsi, ..silent.clone() };
@@ -414,7 +414,7 @@ fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
             source.step(source.clock().now(), &mut Nothing).unwrap();
             let latest = receiver.clock().now() + units::Duration::from_ms(10);
             receiver.step(latest, &mut |_, _| Ok(())).unwrap();
-            seen.extend(receiver.take_stranger().map(|stranger| stranger.may_be_followed));
+            seen.extend(receiver.node.take_stranger().map(|stranger| stranger.may_be_followed));
         }
         assert!(seen.len() > 10, "packets of session {tsi} arrive");
         // It may be too early for the first ones: the receiver has just begun to listen.

@@ -1,0 +1,100 @@
+//! What a receiver says of the level that it holds, where the source sends only the levels that are in demand.
+
+use layercast_core::units::{Duration, Level, Time};
+
+use super::packet_loss::RecentPackets;
+use crate::packet::Repr;
+use crate::reporting::demand::Asked;
+
+/// A receiver that has held the base alone for so long complains of losses.
+const ALONE_FOR: Duration = Duration::from_secs(2);
+/// From this share on, of so many packets (CHOICE: a path that loses a fifth at random is one of few, and its receivers are asked
+/// in vain).
+const LOST: f64 = 0.2;
+const LEAST_PACKETS: u64 = 10;
+
+/// What is to be said to the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) level: Level,
+    /// The part of the base that is lost, in 255ths.
+    pub(super) lost: u8,
+}
+
+/// The demand of one receiver, before a session is found and while it is received.
+#[derive(Debug)]
+pub struct LevelDemand {
+    asked: Asked,
+    rests: bool,
+    has_warned: bool,
+}
+
+impl LevelDemand {
+    /// A receiver that looks for a session.
+    pub fn new(seed: u64) -> LevelDemand {
+        LevelDemand { asked: Asked::new(seed, 1), rests: false, has_warned: false }
+    }
+
+    /// A session of so many channels was found.
+    pub(super) fn follow(&mut self, channels: u16) {
+        self.asked.follow(channels);
+    }
+
+    /// A packet was accepted, which may say what the source knows.
+    pub fn heard(&mut self, now: Time, packet: &Repr) {
+        if let Some(known) = packet.known_level {
+            self.asked.heard(now, known, packet.poll.map_or(0, |poll| poll.all()));
+        }
+    }
+
+    /// When there is something to say.
+    pub fn deadline(&self) -> Option<Time> {
+        self.asked.deadline()
+    }
+
+    /// The level that is to be said, if that is due.
+    pub fn take_due(&mut self, now: Time) -> Option<Level> {
+        self.asked.take_due(now)
+    }
+
+    /// The receiver holds this level, the base alone for so long, and has had these packets lately.
+    pub(super) fn look(
+        &mut self,
+        now: Time,
+        held: Option<Level>,
+        alone_for: Duration,
+        recent: Option<RecentPackets>,
+    ) {
+        if let Some(level) = held.filter(|_| !self.rests) {
+            self.asked.hold(now, level);
+        }
+        let recent = recent.filter(|recent| alone_for >= ALONE_FOR && recent.sent >= LEAST_PACKETS);
+        let lost = recent.map_or(0.0, |recent| recent.lost());
+        self.asked.lose(now, if lost >= LOST { (lost * 255.0) as u8 } else { 0 });
+    }
+
+    /// What is to be said by now; with `all` whatever is left to be said.
+    pub(super) fn take(&mut self, now: Time, all: bool) -> Option<Said> {
+        let due = if all { self.asked.deadline().unwrap_or(now) } else { now };
+        if let Some(level) = self.asked.take_due(due) {
+            return Some(Said { level, lost: 0 });
+        }
+        self.asked.take_complaint(now).map(|lost| Said { level: Level::from_count(1), lost })
+    }
+
+    /// The receiver needs nothing above the base from now on, or begins again.
+    pub(super) fn rest(&mut self, now: Time, rests: bool) {
+        match (std::mem::replace(&mut self.rests, rests), rests) {
+            (false, true) => self.asked.rest(now),
+            (true, false) => self.asked.begin(now),
+            _ => {}
+        }
+    }
+
+    /// Once: whether the source does not know of this receiver, and sends no more than others need.
+    pub fn take_unheard(&mut self) -> bool {
+        let warns = self.asked.is_unheard() && !self.has_warned;
+        self.has_warned |= warns;
+        warns
+    }
+}
