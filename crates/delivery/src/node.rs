@@ -15,3 +15,6 @@ pub use packet_loss::{PacketLoss, RecentPackets};
 pub use receiver::{Feedback, Output, Receiver, ReceiverCounters, ReceiverNote, Stranger};
 pub use reports::Reached;
 pub use source::{Content, Message, Packet, Source, SourceCounters, SourceError};
+
+#[cfg(test)]
+mod tests;
