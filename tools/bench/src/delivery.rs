@@ -115,7 +115,7 @@ pub(crate) fn run(protection: Protection, kilobytes: u32) -> Result<Measurement>
         if let Some((_, incoming)) = &mut ways {
             ensure!(incoming.accept(&mut bytes).is_ok(), "a packet was not accepted");
         }
-        let packet = accept(arrived, &bytes, Some((source, TSI)), &mut counters);
+        let packet = accept::<Header>(arrived, &bytes, Some((source, TSI)), &mut counters);
         let packet = packet.context("a packet was not accepted")?;
         reception.packet(&packet.repr, packet.payload)?;
         while reception.work()? {}

@@ -182,7 +182,7 @@ impl Receiving {
         let from = SocketAddr::new(ADDRESS, 4000);
         let incoming = From { from, channel: Some(channel), is_cut: false };
         // The search takes any session.
-        if let Some(accepted) = accept(incoming, packet, None, &mut AcceptCounters::default())
+        if let Some(accepted) = accept::<Header>(incoming, packet, None, &mut AcceptCounters::default())
             && channel == Channel(0)
         {
             let _ = self.search.packet(ADDRESS, &accepted.repr, accepted.payload);
