@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # The compiler of `make test`: rustc with clippy's lints, so that what is tested is compiled once and not checked twice.
 # A warning is an error.
 #
@@ -6,7 +6,8 @@
 # tests in the simulator's folder stay as they are: they compile it for applications of their own. What is not built
 # step by step is built as one unit: each crate takes a fifth less time, and there are crates enough for all processors.
 #
-# Cargo calls it as RUSTC_WORKSPACE_WRAPPER: lint.sh RUSTC ARGUMENTS...
+# Cargo calls it as RUSTC_WORKSPACE_WRAPPER: lint.sh RUSTC ARGUMENTS... Other shells than bash drop variables whose names
+# have a dash, such as CARGO_BIN_EXE_layercast-trials.
 shift
 level= units='-C codegen-units=1'
 for argument in "$@"; do
