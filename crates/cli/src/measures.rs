@@ -135,8 +135,8 @@ impl Known {
         ];
         page.counters("rejected_packets_total", "Packets not accepted, by reason.", "reason", rejected);
         page.counter("marked_packets_total", "Packets that routers marked (ECN).", counters.node.marked);
-        page.counter("reports_sent_total", "Reports sent to the source.", counters.node.reports);
-        page.counter("reports_unsent_total", "Reports that could not be sent.", counters.unsent);
+        page.counter("reports_sent_total", "Reports sent to the source.", counters.reports);
+        page.counter("reports_unsent_total", "Reports that could not be sent.", counters.unsent_reports);
         page.counter("failed_joins_total", "Joins that the system refused.", counters.node.failed_joins);
         page.counter("level_changes_total", "Changes of level.", counters.node.level_changes);
         page.counter("loss_events_total", "Loss events.", counters.node.loss_events);

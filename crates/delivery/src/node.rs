@@ -14,7 +14,7 @@ pub use demand::LevelDemand;
 pub use packet_loss::{PacketLoss, RecentPackets};
 pub use receiver::{Feedback, Output, Receiver, ReceiverCounters, ReceiverNote, Stranger};
 pub use reports::Reached;
-pub use source::{Content, Message, Packet, Source, SourceCounters, SourceError};
+pub use source::{Content, Packet, Source, SourceCounters};
 
 #[cfg(test)]
 mod tests;

@@ -169,18 +169,21 @@ impl ReceiverProgram {
             |node: &node::Receiver<Registry>| node.protection().map_or(0, |counters| counters.accepted);
         let before = authentic(&current.node);
         let accepted = current.node.handle(now, incoming, ecn, bytes);
-        if let Some(packet) = &accepted {
-            current.following.own(now);
-            self.reception.packet(&packet.repr, packet.payload)?;
-        }
         if authentic(&current.node) > before {
             passed.is_taken = true;
             passed.is_again = number.is_some_and(|number| current.taken.note(number));
         }
         if current.node.take_stranger().is_some_and(|stranger| stranger.may_be_followed) {
+            passed.is_taken |= self.keys.group.is_some();
             current.following.other(now);
         }
+        if accepted.is_some() {
+            current.following.own(now);
+        }
         self.carry_out();
+        if let Some(packet) = &accepted {
+            self.reception.packet(&packet.repr, packet.payload)?;
+        }
         self.work()
     }
 

@@ -1,7 +1,6 @@
 //! A source as a program: its endpoint, its files and its table.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -11,12 +10,14 @@ use layercast_core::layers::LayerTable;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Size, Time};
+use layercast_delivery::accept::Incoming;
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
-use layercast_delivery::node::{self, Message};
+use layercast_delivery::node;
 use layercast_delivery::object::{Content, Cut, Entry, Sha256, hashes_of, sha256};
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
+use layercast_delivery::security::protection::ProtectError;
 use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::{Session, whole_rates};
@@ -80,10 +81,11 @@ struct Files {
 }
 
 impl node::Content for Files {
-    type Error = Infallible;
+    type Error = ProtectError;
 
-    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Infallible> {
-        self.sender.next(channel, now, room, &mut self.objects)
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, ProtectError> {
+        let Ok(load) = self.sender.next(channel, now, room, &mut self.objects);
+        Ok(load)
     }
 
     fn announce_soon(&mut self) {
@@ -286,7 +288,8 @@ impl SourceProgram {
 
     /// A message of a receiver.
     pub(crate) fn report(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) {
-        self.node.handle(now, Message { from, ecn: Ecn::NotCapable, bytes, is_cut: false });
+        let incoming = Incoming { from, channel: None, is_cut: false };
+        self.node.handle(now, incoming, Ecn::NotCapable, bytes);
         self.send(now);
     }
 

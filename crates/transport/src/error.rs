@@ -162,7 +162,7 @@ pub enum Error {
     Catalogue(#[from] CatalogueError),
     /// A packet cannot be authenticated.
     #[error(transparent)]
-    Protect(ProtectError),
+    Protect(#[from] ProtectError),
     /// The session's packets are authenticated, and there is no key or another one.
     #[error("the session is authenticated by the group key {fingerprint}: {reason}")]
     GroupKey {

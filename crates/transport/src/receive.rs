@@ -123,13 +123,6 @@ pub struct ReceiveProgress {
     pub assembly: AssemblyCounters,
 }
 
-impl ReceiveProgress {
-    /// Whether all objects that are known are in their place.
-    pub fn is_complete(&self) -> bool {
-        self.objects.objects > 0 && self.objects.complete == self.objects.objects
-    }
-}
-
 /// What a reception says while it runs.
 #[derive(Debug)]
 pub enum ReceiveEvent<'a> {

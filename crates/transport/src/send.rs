@@ -282,7 +282,7 @@ pub fn send(
         let mut sequence = Sequence::after(stored);
         // Without a state the session's number, and a salt, are drawn for each start, so packet numbers start again too.
         sequence.grant(writer.as_ref().map_or(SEQUENCE_MAX, Writer::granted));
-        host.protect(key, sequence);
+        host.node.protect(key, sequence);
     }
     serve(&mut host, options.serve.as_ref())?;
     if options.reports {

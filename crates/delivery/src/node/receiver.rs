@@ -62,8 +62,6 @@ pub struct ReceiverCounters {
     pub level_changes: u64,
     /// Loss events.
     pub loss_events: u64,
-    /// Reports of congestion control.
-    pub reports: u64,
 }
 
 /// A message to the source, with its tag if there is a key.
@@ -87,7 +85,9 @@ pub enum Output {
     Join(Channel),
     /// To leave a channel.
     Leave(Channel),
-    /// To send a message to the source.
+    /// To send a report of congestion control to the source.
+    Report(Feedback),
+    /// To send what else there is to say to the source.
     Send(Feedback),
 }
 
@@ -124,7 +124,7 @@ pub struct Receiver<F: Family> {
     heard: Time,
     packet_loss: PacketLoss,
     has_ended: bool,
-    /// None if the source is not told which level is held.
+    /// None if the level that is held is not reported.
     demand: Option<LevelDemand>,
     /// None if polls are not answered.
     reports: Option<ReceptionReports>,
@@ -223,6 +223,11 @@ impl<F: Family> Receiver<F> {
     /// Packets that were checked for authenticity; none if they are not.
     pub fn protection(&self) -> Option<&ProtectionCounters> {
         self.protection.as_ref().map(protection::Incoming::counters)
+    }
+
+    /// The time of its last input.
+    pub fn now(&self) -> Time {
+        self.now
     }
 
     /// The receiver's estimates.
@@ -406,11 +411,13 @@ impl<F: Family> Receiver<F> {
             return None;
         };
         self.heard = at;
+        // Time never decreases for an endpoint.
+        self.now = self.now.max(at);
         if let Some(demand) = &mut self.demand {
-            demand.heard(at, &accepted.repr);
+            demand.heard(self.now, &accepted.repr);
         }
         if let (Some(reports), Some(poll)) = (&mut self.reports, accepted.repr.poll) {
-            reports.heard(poll, at);
+            reports.heard(poll, self.now);
         }
         let channel = incoming.channel?;
         self.packet_loss.observe(at, channel, accepted.repr.fields.cci.number());
@@ -450,8 +457,7 @@ impl<F: Family> Receiver<F> {
                 Action::Send(send) if send.target == Target::Source => {
                     let mut bytes = [0; MAX_REPORT];
                     let length = send.header.encode_report(&mut bytes);
-                    self.counters.reports += u64::from(length.is_some());
-                    length.and_then(|length| self.feedback(bytes.get(..length)?)).map(Output::Send)
+                    length.and_then(|length| self.feedback(bytes.get(..length)?)).map(Output::Report)
                 }
                 Action::Trace(event) => {
                     self.trace(event);

@@ -54,7 +54,7 @@ impl ReceptionReports {
         let Reached { objects, useful, elapsed } = reached;
         let left = objects.needed.saturating_sub(objects.held);
         let mean = *useful as f64 / elapsed.as_secs_f64().max(1e-3);
-        let is_complete = objects.objects > 0 && objects.complete == objects.objects;
+        let is_complete = objects.is_complete();
         self.state = ReceptionReport {
             is_complete,
             // Empty files need nothing.

@@ -13,6 +13,7 @@ use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_core::{Always as _, cannot_be};
 
 use super::admission::Admission;
+use crate::accept::Incoming;
 use crate::object::TOI_TABLE;
 use crate::packet::{Completion, Demand, MAX_HEADER, REFUSAL_BYTES, ReceptionReport, Refusal, Repr};
 use crate::reporting::Collector;
@@ -38,8 +39,8 @@ const UPLINK_EVERY: Duration = Duration::from_ms(500);
 
 /// What a source sends: the payload of its packets.
 pub trait Content {
-    /// Why there is no payload.
-    type Error;
+    /// Why there is no packet.
+    type Error: From<ProtectError>;
 
     /// Writes the next payload for a channel to `room`.
     ///
@@ -49,15 +50,6 @@ pub trait Content {
 
     /// Writes a part of the table of objects for the base channel soon, out of turn: its header has news for receivers.
     fn announce_soon(&mut self) {}
-}
-
-/// Why a source cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SourceError<E> {
-    /// There is no payload.
-    Content(E),
-    /// A packet cannot be protected.
-    Protect(ProtectError),
 }
 
 /// What a source did.
@@ -83,19 +75,6 @@ pub struct SourceCounters {
     pub forged_feedback: u64,
     /// Reports of receivers beyond those that the protocol serves.
     pub turned_away: u64,
-}
-
-/// A message of a receiver.
-#[derive(Clone, Copy, Debug)]
-pub struct Message<'a> {
-    /// Where it came from.
-    pub from: SocketAddr,
-    /// Its ECN field.
-    pub ecn: Ecn,
-    /// Its bytes.
-    pub bytes: &'a [u8],
-    /// Whether it was longer than these.
-    pub is_cut: bool,
 }
 
 /// A packet that a source has written.
@@ -243,8 +222,7 @@ impl<F: Family> Source<F> {
 
     /// The most bytes that a packet needs while it is written: space for the longest header is before it.
     pub fn room(&self) -> usize {
-        let auth = if self.protection.is_some() { AUTH_BYTES } else { 0 };
-        self.session.packet.as_bytes() as usize + MAX_HEADER + auth
+        self.session.packet.as_bytes() as usize + MAX_HEADER + AUTH_BYTES
     }
 
     /// The session description, complete.
@@ -392,9 +370,9 @@ impl<F: Family> Source<F> {
         }
     }
 
-    /// Takes a message of a receiver.
-    pub fn handle(&mut self, now: Time, message: Message<'_>) {
-        let Message { from, bytes, .. } = message;
+    /// Takes a message of a receiver, which came with an ECN field.
+    pub fn handle(&mut self, now: Time, incoming: Incoming, ecn: Ecn, bytes: &[u8]) {
+        let (from, size) = (incoming.from, bytes.len() as u32 + ip_udp_bytes(incoming.from.ip()));
         let authentic = match &self.feedback_mac {
             None => Some(bytes),
             Some(mac) => mac.accept(bytes),
@@ -410,7 +388,7 @@ impl<F: Family> Source<F> {
         } else if ReceptionReport::is_report(bytes) {
             self.take_reception(now, from, bytes)
         } else {
-            self.take_report(now, &message, bytes)
+            self.take_report(now, incoming, (ecn, Size::from_bytes(size)), bytes)
         };
         self.counters.bad_feedback += u64::from(is_good.is_none());
     }
@@ -456,12 +434,18 @@ impl<F: Family> Source<F> {
         Some(())
     }
 
-    fn take_report(&mut self, now: Time, message: &Message<'_>, bytes: &[u8]) -> Option<()> {
-        let header = F::Header::decode_report(bytes).ok().filter(|_| !message.is_cut)?;
-        if !self.admission.as_mut().is_none_or(|admission| admission.admits(message.from, now)) {
+    fn take_report(
+        &mut self,
+        now: Time,
+        Incoming { from, is_cut, .. }: Incoming,
+        (ecn, size): (Ecn, Size),
+        bytes: &[u8],
+    ) -> Option<()> {
+        let header = F::Header::decode_report(bytes).ok().filter(|_| !is_cut)?;
+        if !self.admission.as_mut().is_none_or(|admission| admission.admits(from, now)) {
             self.counters.turned_away += 1;
             if self.refusals.len() < REFUSALS_MAX {
-                self.refusals.push_back(message.from);
+                self.refusals.push_back(from);
             }
             return Some(());
         }
@@ -469,8 +453,7 @@ impl<F: Family> Source<F> {
         self.demands.iter_mut().for_each(|demands| demands.heard(now));
         // Peers are numbered by the host. No source replies by unicast so far, so one number is enough.
         let origin = Origin::Peer(Peer(0));
-        let size = Size::from_bytes(message.bytes.len() as u32 + ip_udp_bytes(message.from.ip()));
-        self.input(now, Input::Packet(Arrival { origin, size, ecn: message.ecn, header }));
+        self.input(now, Input::Packet(Arrival { origin, size, ecn, header }));
         Some(())
     }
 
@@ -484,7 +467,7 @@ impl<F: Family> Source<F> {
         now: Time,
         room: &mut [u8],
         content: &mut C,
-    ) -> Result<Option<Packet>, SourceError<C::Error>> {
+    ) -> Result<Option<Packet>, C::Error> {
         if let Some(to) = self.refusals.pop_front() {
             return Ok(self.refusal(to, room));
         }
@@ -552,7 +535,7 @@ impl<F: Family> Source<F> {
         header: F::Header,
         room: &mut [u8],
         content: &mut C,
-    ) -> Result<Option<Packet>, SourceError<C::Error>> {
+    ) -> Result<Option<Packet>, C::Error> {
         let Target::Channel(channel) = send.target else { return Ok(None) };
         if self.base_alone && channel != Channel(0) {
             return Ok(None);
@@ -569,7 +552,7 @@ impl<F: Family> Source<F> {
         };
         let has_payload = send.payload == Payload::Next;
         let load = match has_payload {
-            true => content.next(channel, now, back).map_err(SourceError::Content)?,
+            true => content.next(channel, now, back)?,
             false => Load::default(),
         };
         self.of_base += u64::from(channel == Channel(0));
@@ -586,7 +569,7 @@ impl<F: Family> Source<F> {
             None => length,
             Some(protection) => {
                 let room = room.get_mut(start..).always("the header begins in the room");
-                protection.protect(room, length).map_err(SourceError::Protect)?
+                protection.protect(room, length)?
             }
         };
         Ok(Some(Packet { channel: Some(channel), to, place: start..start + length }))

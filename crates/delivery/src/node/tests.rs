@@ -1,6 +1,5 @@
 //! A source and a receiver over a wire of memory, in steps of a millisecond.
 
-use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::contract::{Ecn, JoinError};
@@ -12,11 +11,12 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::registry::{Protocol, Registry};
 
-use super::{Content, LevelDemand, Message, Output, Receiver, Source};
+use super::{Content, LevelDemand, Output, Receiver, Source};
 use crate::accept::Incoming;
 use crate::object::{FEC_NO_CODE, FEC_RAPTORQ, TOI_TABLE};
 use crate::packet::Fdt;
 use crate::security::keys::GroupKey;
+use crate::security::protection::ProtectError;
 use crate::security::sequence::{SEQUENCE_MAX, Sequence};
 use crate::sender::Load;
 use crate::session::Session;
@@ -27,9 +27,9 @@ const SOURCE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 struct Bytes;
 
 impl Content for Bytes {
-    type Error = Infallible;
+    type Error = ProtectError;
 
-    fn next(&mut self, channel: Channel, _: Time, room: &mut [u8]) -> Result<Load, Infallible> {
+    fn next(&mut self, channel: Channel, _: Time, room: &mut [u8]) -> Result<Load, ProtectError> {
         let length = 100.min(room.len());
         let load = match channel {
             Channel(0) => {
@@ -124,7 +124,7 @@ impl Wire {
             match output {
                 Output::Join(channel) => self.joined.push(channel),
                 Output::Leave(channel) => self.joined.retain(|joined| *joined != channel),
-                Output::Send(message) => self.said.push(message.bytes().to_vec()),
+                Output::Report(message) | Output::Send(message) => self.said.push(message.bytes().to_vec()),
             }
         }
     }
@@ -144,7 +144,8 @@ impl Wire {
     }
 
     fn hear(&mut self, from: SocketAddr, bytes: &[u8]) {
-        self.source.handle(self.now, Message { from, ecn: Ecn::NotCapable, bytes, is_cut: false });
+        let incoming = Incoming { from, channel: None, is_cut: false };
+        self.source.handle(self.now, incoming, Ecn::NotCapable, bytes);
         self.send();
     }
 

@@ -101,6 +101,13 @@ pub struct ReceptionProgress {
     pub is_open: bool,
 }
 
+impl ReceptionProgress {
+    /// Whether all objects that are known are in their place.
+    pub fn is_complete(&self) -> bool {
+        self.objects > 0 && self.complete == self.objects
+    }
+}
+
 /// Why an object cannot be received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectError {

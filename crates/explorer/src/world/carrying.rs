@@ -56,7 +56,7 @@ impl World {
             match output {
                 Output::Join(channel) => self.set_joined(number, channel, true),
                 Output::Leave(channel) => self.set_joined(number, channel, false),
-                Output::Send(message) => {
+                Output::Report(message) | Output::Send(message) => {
                     let at = self.sources.iter().position(|source| Some(source.address) == to);
                     let receiver = &self.receivers[number];
                     if let Some(&path) = at.and_then(|at| receiver.paths.get(at))

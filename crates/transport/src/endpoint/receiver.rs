@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use layercast_core::contract::TraceEvent;
 use layercast_core::units::{Duration, Time};
+use layercast_delivery::node::ReceiverNote;
 
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
 use crate::host::{Access, Groups, Interface, ReceiverHost};
 use crate::relay::{FeedbackPath, RelayTunnel};
-use layercast_delivery::node::ReceiverNote;
 
 pub(super) fn run(
     plan: &EndpointPlan,

@@ -11,8 +11,10 @@ pub struct ReceiverCounters {
     pub node: node::ReceiverCounters,
     /// System calls that read from groups.
     pub read_calls: u64,
-    /// Messages to the source that could not be sent.
-    pub unsent: u64,
+    /// Reports sent.
+    pub reports: u64,
+    /// Reports that could not be sent.
+    pub unsent_reports: u64,
     /// How long packets of groups that were left still arrive.
     pub leaves: LeaveCounters,
 }

@@ -175,7 +175,7 @@ impl ReceiverHost {
     pub fn complete(&self, completion: Completion) -> Result<bool, Error> {
         let to = self.session().feedback;
         let sent = self.node.feedback(&completion.to_bytes()).ok_or(io::ErrorKind::InvalidInput.into());
-        let sent = sent.and_then(|message| self.send(&message));
+        let sent = sent.and_then(|message| self.try_send(&message));
         sent.map_err(|source| Error::socket(format!("report to {to}"), to, source))?;
         Ok(self.access.note_completion())
     }
@@ -185,7 +185,16 @@ impl ReceiverHost {
         self.access.has_carried()
     }
 
-    fn send(&self, message: &Feedback) -> io::Result<()> {
+    /// Sends a message if that is possible, and says whether it was.
+    fn send(&self, message: &Feedback) -> bool {
+        let sent = self.try_send(message);
+        if let Err(error) = &sent {
+            tracing::debug!(%error, to = %self.session().feedback, "a message was not sent");
+        }
+        sent.is_ok()
+    }
+
+    fn try_send(&self, message: &Feedback) -> io::Result<()> {
         let to = self.session().feedback;
         match self.access.send_feedback(message.bytes(), to) {
             Some(sent) => sent,
@@ -213,7 +222,7 @@ impl ReceiverHost {
             let (at, incoming) = (datagram.at, datagram.incoming());
             let Some(accepted) = self.node.handle(at, incoming, datagram.ecn, bytes) else { continue };
             self.accepted.push((index, Part::from(&accepted.repr), accepted.payload.len()));
-            on_accepted(at, &accepted)?;
+            on_accepted(self.node.now(), &accepted)?;
             self.carry_out()?;
         }
         self.node.handle_timer(self.clock.now());
@@ -269,12 +278,11 @@ impl ReceiverHost {
             match output {
                 Output::Join(channel) => self.join(channel),
                 Output::Leave(channel) => self.leave(channel),
-                Output::Send(message) => {
-                    if let Err(error) = self.send(&message) {
-                        self.counters.unsent += 1;
-                        tracing::debug!(%error, to = %self.session().feedback, "a message was not sent");
-                    }
-                }
+                Output::Report(message) => match self.send(&message) {
+                    true => self.counters.reports += 1,
+                    false => self.counters.unsent_reports += 1,
+                },
+                Output::Send(message) => _ = self.send(&message),
             }
         }
         self.failure.take().map_or(Ok(()), Err)

@@ -9,10 +9,9 @@ use layercast_core::contract::{Ecn, Estimates};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_core::wire::MAX_REPORT;
-use layercast_delivery::node::{Content, Message, Packet, Source, SourceError};
+use layercast_delivery::accept::Incoming;
+use layercast_delivery::node::{Content, Packet, Source};
 use layercast_delivery::security::feedback::TAG_BYTES;
-use layercast_delivery::security::keys::GroupKey;
-use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::{Protocol, Registry};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -133,12 +132,6 @@ impl SourceHost {
             .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
     }
 
-    /// As [`Source::protect`].
-    pub fn protect(&mut self, key: &GroupKey, numbers: Sequence) {
-        self.node.protect(key, numbers);
-        self.outbox = Outbox::new(self.node.room());
-    }
-
     /// As [`Source::bound`].
     pub fn bound(&mut self, on_demand: bool) {
         self.node.bound(self.clock.now(), on_demand);
@@ -221,9 +214,8 @@ impl SourceHost {
         }
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
-            let message = Message { from: datagram.from, ecn: datagram.ecn, bytes, is_cut: datagram.cut };
             // The arrival times are before now; the source uses its own clock.
-            self.node.handle(self.clock.now(), message);
+            self.node.handle(self.clock.now(), datagram.incoming(), datagram.ecn, bytes);
             self.send(content)?;
         }
         Ok(())
@@ -252,7 +244,8 @@ impl SourceHost {
         let mut taken = Ok(());
         for (from, bytes, length) in heard.drain(..) {
             let bytes = bytes.get(..length).always("a message fits its room");
-            self.node.handle(self.clock.now(), Message { from, ecn: Ecn::NotCapable, bytes, is_cut: false });
+            let incoming = Incoming { from, channel: None, is_cut: false };
+            self.node.handle(self.clock.now(), incoming, Ecn::NotCapable, bytes);
             taken = taken.and_then(|()| self.send(content));
         }
         self.heard = heard;
@@ -277,8 +270,7 @@ impl SourceHost {
                 // What was refused is an input, which may have packets sent.
                 Ok(None) if !self.outbox.is_empty() => self.flush(),
                 Ok(None) => break,
-                Err(SourceError::Content(error)) => self.failure = Some(error),
-                Err(SourceError::Protect(error)) => self.failure = Some(Error::Protect(error)),
+                Err(error) => self.failure = Some(error),
             }
             if let Some(failure) = self.failure.take() {
                 return Err(failure);

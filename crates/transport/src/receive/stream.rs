@@ -9,6 +9,7 @@ use std::time::{Duration as StdDuration, Instant};
 use layercast_core::contract::{Cause, Estimates};
 use layercast_core::units::{Duration, Level, Time};
 use layercast_delivery::follow::Following;
+use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::search::Known;
 use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::stream::{CODEPOINT, Gap, LayerCounters, StreamPlan, StreamReceiver, Unit};
@@ -22,7 +23,6 @@ use crate::file_limit::raise_file_limit;
 use crate::host::{ReceiverCounters, ReceiverHost};
 use crate::notice::Notice;
 use crate::random_seed;
-use layercast_delivery::node::ReceiverNote;
 use outputs::Outputs;
 pub use outputs::{StreamOutput, StreamOutputs};
 

@@ -163,7 +163,7 @@ pub fn send(
         let mut numbers = Sequence::after(0);
         // The session's number, and a salt, are drawn for each start, so packet numbers start again too.
         numbers.grant(SEQUENCE_MAX);
-        host.protect(key, numbers);
+        host.node.protect(key, numbers);
     }
     serve(&mut host, common.serve.as_ref())?;
     let clock = host.clock();

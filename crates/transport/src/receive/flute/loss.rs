@@ -4,11 +4,10 @@
 
 use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
+use layercast_delivery::node::{PacketLoss, RecentPackets};
 use layercast_delivery::object::{FEC_NO_CODE, FEC_RAPTORQ, Toi};
 use layercast_delivery::packet::PayloadId;
 use layercast_delivery::part::Part;
-
-use layercast_delivery::node::{PacketLoss, RecentPackets};
 
 /// How many blocks are watched at once: more than senders interleave.
 const BLOCKS: u16 = 64;

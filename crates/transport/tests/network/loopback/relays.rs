@@ -95,7 +95,7 @@ fn a_tree_of_relays_carries_a_file_without_multicast() {
         let (path, report) = receiver.join().unwrap().unwrap();
         assert_eq!(fs::read(path).unwrap(), data);
         // Round-trip times need reports, which went through the relays.
-        assert!(report.counters.node.reports > 0 && report.estimates.rtt.is_some(), "{report:?}");
+        assert!(report.counters.reports > 0 && report.estimates.rtt.is_some(), "{report:?}");
         assert_eq!(report.counters.node.accept.malformed + report.counters.node.accept.misplaced, 0);
     }
     let sent = source.thread.join().unwrap().unwrap();
@@ -122,7 +122,7 @@ fn a_receiver_that_is_busy_for_long_still_says_that_it_is_complete() {
             thread::sleep(keep_alive * 8);
         }
     });
-    assert!(received.unwrap().is_complete());
+    assert!(received.unwrap().objects.is_complete());
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!(sent.stopped, Stopped::Completions);
     assert!(one.end().counters.lost >= 1, "the relay took it for gone");
@@ -176,7 +176,7 @@ fn a_receiver_whose_relay_dies_at_the_end_says_through_the_next_that_it_is_compl
             cut.store(true, Ordering::Relaxed);
         }
     });
-    assert!(received.unwrap().is_complete());
+    assert!(received.unwrap().objects.is_complete());
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
     assert_eq!(second.end().counters.welcomed, 1);

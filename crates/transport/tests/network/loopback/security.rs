@@ -407,7 +407,7 @@ fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
         let mut numbers = Sequence::after(0);
         numbers.grant(SEQUENCE_MAX);
         let other = GroupKey::from_seed(&[6; 32]);
-        source.protect(if forger { &other } else { &key }, numbers);
+        source.node.protect(if forger { &other } else { &key }, numbers);
         source.start(&mut Nothing).unwrap();
         let mut seen = Vec::new();
         for _ in 0..150 {
