@@ -13,9 +13,9 @@ use anyhow::Context as _;
 use clap::Parser;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_delivery::protocols::set_options;
 use layercast_protocols::registry::{self, Protocol};
 use layercast_transport::endpoint::{self, EndpointPlan};
-use layercast_transport::set_options;
 
 use crate::commands::Failure;
 use crate::endpoint_arguments::{Endpoint, Role};
@@ -46,7 +46,7 @@ pub(crate) fn plan(arguments: &Endpoint) -> Result<EndpointPlan, Failure> {
             let known = registry::NAMES.join(", ");
             Failure::Input(format!("error: there is no protocol `{}`; there are {known}", arguments.protocol))
         })?;
-    set_options(&mut protocol, &arguments.options).map_err(failure)?;
+    set_options(&mut protocol, &arguments.options).map_err(|error| failure(error.into()))?;
     let rates = arguments.layers.iter().map(|&bps| Rate::from_bps(bps));
     let layers = LayerTable::from_rates(rates).map_err(|error| Failure::Input(format!("error: {error}")))?;
     Ok(EndpointPlan {

@@ -116,10 +116,10 @@ pub(crate) fn summary(session: &Session, needs: &dyn Requirements) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layercast_transport::receive::deployed;
+    use layercast_delivery::protocols::deployed;
 
     fn layers(given: &Layering, control: &str) -> LayerTable {
-        let mut protocol = deployed(control).expect("a protocol");
+        let mut protocol: Protocol = deployed(control).expect("a protocol");
         table(given, &mut protocol, Size::from_bytes(1000)).unwrap_or_else(|_| panic!("layers of {control}"))
     }
 
@@ -140,11 +140,11 @@ mod tests {
         assert_eq!(ends(&given, "flid-dl"), (19, 256.0, 1e6));
         assert_eq!(ends(&given, "tfmcc"), (1, 1e6, 1e6));
         let lowest = |name: &str| {
-            let protocol = deployed(name).expect("a protocol");
+            let protocol: Protocol = deployed(name).expect("a protocol");
             uses_lowest(&protocol, (Rate::from_kbps(256.0), Rate::from_mbps(1000.0)), Size::from_bytes(1000))
         };
         assert!(lowest("tide") && lowest("webrc") && lowest("flid-dl") && !lowest("tfmcc"));
-        let mut webrc = deployed("webrc").expect("a protocol");
+        let mut webrc: Protocol = deployed("webrc").expect("a protocol");
         table(&given, &mut webrc, Size::from_bytes(1000)).expect("layers");
         assert_eq!(webrc.get("base_rate").as_deref(), Some("32"));
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn every_protocol_for_multicast_takes_the_layers_of_the_defaults() {
         for name in layercast_protocols::registry::NAMES {
-            let mut protocol = deployed(name).expect("a protocol");
+            let mut protocol: Protocol = deployed(name).expect("a protocol");
             let packet = Size::from_bytes(1000);
             let layers = table(&Layering::default(), &mut protocol, packet).expect("layers");
             assert_eq!(layers.top_rate(), TO, "{name}");

@@ -10,6 +10,7 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use layercast_core::family::AnyProtocol as _;
 use layercast_delivery::announce::sdp::Description;
+use layercast_delivery::node::ReceiveError;
 use layercast_delivery::reception::ReceptionEvent;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
@@ -299,7 +300,7 @@ pub(crate) fn receive(files: &FilesReceive, stop: &Arc<AtomicBool>) -> Result<()
 fn is_stopped(error: &Error) -> bool {
     match error {
         Error::Kept { reason, .. } => is_stopped(reason),
-        error => matches!(error, Error::Interrupted | Error::TimeOver { .. }),
+        error => matches!(error, Error::Interrupted | Error::Receive(ReceiveError::TimeOver { .. })),
     }
 }
 

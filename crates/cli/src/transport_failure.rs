@@ -1,5 +1,7 @@
 //! Errors of the transport as failures of a command.
 
+use layercast_delivery::node::ReceiveError;
+use layercast_delivery::protocols::ProtocolError;
 use layercast_transport::Error;
 
 use crate::commands::Failure;
@@ -30,7 +32,7 @@ pub(crate) fn is_input(error: &Error) -> bool {
         cause,
         Error::NoSuchInterface { .. }
             | Error::LocalIsUpstream { .. }
-            | Error::WrongGroup { .. }
+            | Error::Receive(ReceiveError::WrongGroup { .. })
             | Error::Session(_)
             | Error::Announce(_)
             | Error::FileExists { .. }
@@ -39,8 +41,10 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::State { .. }
             | Error::NotOfFlute { .. }
             | Error::StreamInputs { .. }
-            | Error::Option { .. }
-            | Error::Agreed { .. }
+            | Error::Protocol(ProtocolError::Option { .. })
+            | Error::Receive(ReceiveError::Protocol(
+                ProtocolError::Option { .. } | ProtocolError::Agreed { .. }
+            ))
             | Error::AboveMtu { .. }
     )
 }

@@ -91,6 +91,11 @@ impl Search {
         Search { known, keys, not, listings: VecDeque::new(), rejected: Vec::new(), read: 0 }
     }
 
+    /// The session that is passed over.
+    pub fn not(&self) -> Option<(IpAddr, u32)> {
+        self.not
+    }
+
     /// Time has passed: more tables may be read ([`Listing::refill`]).
     pub fn refill(&mut self) {
         self.read = 0;

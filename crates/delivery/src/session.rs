@@ -29,7 +29,7 @@ use crate::security::encryption::Salt;
 use crate::security::protection::AUTH_BYTES;
 use crate::sender::symbol_size;
 use crate::stream::{self, DEADLINES, LONGEST_UNIT, StreamPlan};
-use layercast_core::family::AnyProtocol as _;
+use layercast_core::family::AnyProtocol;
 use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::option::RawValue;
 use layercast_core::session::{PlanError, SessionPlan};
@@ -247,7 +247,7 @@ impl Session {
     ///
     /// # Errors
     /// [`SessionError::Option`] names one that is missing, unexpected or invalid.
-    pub fn agree(&self, mut protocol: Protocol) -> Result<Protocol, SessionError> {
+    pub fn agree<P: AnyProtocol>(&self, mut protocol: P) -> Result<P, SessionError> {
         let names = protocol.requirements().agreed();
         let is_given = |name: &str| self.agreed.iter().any(|(given, _)| given == name);
         if let Some(missing) = names.iter().find(|name| !is_given(name)) {

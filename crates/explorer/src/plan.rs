@@ -98,6 +98,8 @@ pub struct Plan {
     pub protection: Option<Protection>,
     /// Whether the source sends only levels that are in demand, and polls its receivers.
     pub on_demand: bool,
+    /// Whether receivers go on after errors and ended sessions, until all is there.
+    pub is_service: bool,
     /// Whether receivers keep their folders in step with the source's.
     pub is_mirror: bool,
     /// What users have in the receivers' folders before these start.
@@ -206,6 +208,7 @@ impl Plan {
             records,
             protection: protection(&mut Draw(Stream::new(seed, "protection"))),
             on_demand: Draw(Stream::new(seed, "demand")).below(2) == 0,
+            is_service: Draw(Stream::new(seed, "service")).below(3) == 0,
             is_mirror: own.is_some(),
             own: own.unwrap_or_default(),
             others: draw.files(2),

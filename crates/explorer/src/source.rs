@@ -147,7 +147,7 @@ impl SourceProgram {
         let settings = TableSettings {
             symbol: session.symbol_size(),
             expires_s: 4_000_000_000,
-            wants_completions: false,
+            wants_completions: plan.on_demand,
             session: session.to_string(),
             signer: plan.is_signed.then(|| TableSigner { key: key_of(address), tsi: session.tsi }),
         };

@@ -8,12 +8,15 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_delivery::node::Content;
+use layercast_delivery::node::{Discard, ReceiverSettings};
 use layercast_delivery::object::FEC_RAPTORQ;
+use layercast_delivery::protocols::own_options;
+use layercast_delivery::search::Known;
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Protocol;
-use layercast_transport::host::{Interface, ReceiverHost, SourceHost};
+use layercast_transport::host::{HostPaths, Interface, ReceiverHost, SourceHost};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 255, 75, 0)), 5500);
 
@@ -61,10 +64,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         println!("{:?}", host.node.counters());
     } else {
-        let mut host = ReceiverHost::new(interface, &protocol, session, None, 2)?;
-        host.start()?;
+        let known = Known::Session(Box::new(session));
+        let settings =
+            ReceiverSettings { protocol_options: own_options(&protocol), ..ReceiverSettings::new(known) };
+        let mut host = ReceiverHost::new(settings, HostPaths::of(&interface), Discard::default());
+        host.start(&mut |_, _| {})?;
         while host.clock().now() < until {
-            host.step(until, &mut |_, _| Ok(()))?;
+            host.step(until, &mut |_, _| {})?;
         }
         println!("{:?}", host.counters());
     }

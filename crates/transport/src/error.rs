@@ -1,19 +1,16 @@
 //! The errors of the transport, with texts for users.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use layercast_core::option::OptionError;
-
 use layercast_delivery::catalogue::CatalogueError;
+use layercast_delivery::node::ReceiveError;
 use layercast_delivery::object::NameError;
+use layercast_delivery::protocols::ProtocolError;
 use layercast_delivery::reception::ObjectError;
-use layercast_delivery::search::SearchError;
-use layercast_delivery::security::keys::Fingerprint;
 use layercast_delivery::security::protection::ProtectError;
-use layercast_delivery::signed_table::Untrusted;
 
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -59,48 +56,6 @@ pub enum Error {
     DiskFull {
         /// The file.
         path: PathBuf,
-    },
-    /// The address is not a usable multicast group.
-    #[error(
-        "{address} is not a multicast group for a session of {layers} layers: use one from 224.0.1.0 to 239.255.255.255, or ff03:: to fffe::"
-    )]
-    WrongGroup {
-        /// The address.
-        address: IpAddr,
-        /// How many groups are needed.
-        layers: usize,
-    },
-    /// The protocol responds to the fraction of marks, for which this transport does not send ECT(1).
-    #[error("{protocol} responds to the fraction of marks with these options, which is for simulations only")]
-    SimulatedOnly {
-        /// The protocol.
-        protocol: String,
-    },
-    /// The protocol rejects an option.
-    #[error("option {option} of {protocol}: {source}; `layercast list {protocol}` shows all options")]
-    Option {
-        /// The protocol.
-        protocol: String,
-        /// The option.
-        option: String,
-        /// What is wrong.
-        source: OptionError,
-    },
-    /// A receiver sets an option that the session fixes for all receivers.
-    #[error("the session fixes the option {option} for all its receivers: remove it here")]
-    Agreed {
-        /// The option.
-        option: String,
-    },
-    /// No valid packet arrived for too long.
-    #[error("no valid packet from {group} for {} s. {reasons}. `layercast doctor --group {group}` looks for the cause", waited.as_secs())]
-    Silent {
-        /// The base group.
-        group: SocketAddr,
-        /// The length of the silence.
-        waited: Duration,
-        /// Possible reasons.
-        reasons: String,
     },
     /// The file that is being sent was removed.
     #[error("{} was removed while it was being sent", path.display())]
@@ -157,66 +112,27 @@ pub enum Error {
         /// Those that failed, and why.
         failed: Vec<(String, ObjectError)>,
     },
+    /// A session was not found, was refused, or ended before it was complete.
+    #[error(transparent)]
+    Receive(ReceiveError),
+    /// An option of a protocol cannot be used.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    /// The user stopped it.
+    #[error("interrupted")]
+    Interrupted,
     /// What was to be sent cannot be.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
     /// A packet cannot be authenticated.
     #[error(transparent)]
     Protect(#[from] ProtectError),
-    /// The session's packets are authenticated, and there is no key or another one.
-    #[error("the session is authenticated by the group key {fingerprint}: {reason}")]
-    GroupKey {
-        /// The fingerprint of the session's key.
-        fingerprint: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The receiver demands authentication, and the session has none.
-    #[error(
-        "the session's packets are not authenticated, and a group key was given here: remove it, or ask the sender for --group-key"
-    )]
-    NotAuthenticated,
-    /// No packet is authentic.
-    #[error(
-        "no packet of the session is authentic by the group key {given}: ask the sender for the file of its key, and for the URL of this session"
-    )]
-    WrongGroupKey {
-        /// The key that was given.
-        given: Fingerprint,
-    },
-    /// The session is encrypted, and there is no key.
-    #[error("the session's packets are encrypted: give the sender's group key with --group-key FILE")]
-    Encrypted,
-    /// The session is encrypted, and there is no salt.
-    #[error(
-        "the session's packets are encrypted, and its group alone does not tell how: use its URL, its SDP file or the name by which it is announced"
-    )]
-    NoSalt,
-    /// The session should be encrypted, and is not.
-    #[error(
-        "the session's packets are not encrypted, and by the description that was given here they should be: ask the sender"
-    )]
-    NotEncrypted,
-    /// The session's table is not signed by a key that is trusted.
-    #[error("the session is refused: {reason}. Only what {} has signed is received", keys.join(" or "))]
-    NotSigned {
-        /// The fingerprints of the keys that are trusted.
-        keys: Vec<String>,
-        /// What is wrong.
-        reason: Untrusted,
-    },
     /// An option that has no meaning for a session of another FLUTE sender.
     #[error("{what} cannot be used with a session of another FLUTE sender: remove it")]
     NotOfFlute {
         /// The option.
         what: &'static str,
     },
-    /// The session has live data, and files were asked for.
-    #[error("the session is a stream of live data, not of files: receive it with --stream")]
-    IsStream,
-    /// The session has files, and live data was asked for.
-    #[error("the session has files, not a stream of live data: receive it without --stream")]
-    NotStream,
     /// A stream has one input for each layer.
     #[error("a stream has one input for each layer, and there are {inputs} inputs for {layers} layers")]
     StreamInputs {
@@ -250,23 +166,12 @@ pub enum Error {
         /// What was named.
         path: PathBuf,
     },
-    /// The session could not be found by its table.
-    #[error(transparent)]
-    Search(#[from] SearchError),
     /// The session cannot be described in SDP, or announced.
     #[error(transparent)]
     Announce(#[from] layercast_delivery::announce::announcer::AnnounceError),
     /// The session description is invalid.
     #[error(transparent)]
     Session(#[from] layercast_delivery::session::SessionError),
-    /// The source ended the session before the file was complete.
-    #[error("the source ended the session after {} of {needed} symbols", held)]
-    SessionEnded {
-        /// Symbols received.
-        held: u64,
-        /// Symbols needed.
-        needed: u64,
-    },
     /// A reception ended early, and what arrived is kept.
     #[error(
         "{reason}. {held} of {needed} symbols are kept in {}: receive into the same directory again to continue with them",
@@ -281,16 +186,6 @@ pub enum Error {
         held: u64,
         /// Symbols needed.
         needed: u64,
-    },
-    /// The session has as many receivers as its protocol serves.
-    #[error(
-        "the source turned this receiver away: {protocol} serves at most {most} at a time and is full. Try again later, or ask the sender for a protocol that serves many, such as tide"
-    )]
-    Full {
-        /// The protocol.
-        protocol: String,
-        /// How many receivers it serves.
-        most: usize,
     },
     /// Packets of this size would be sent in fragments.
     #[error(
@@ -313,19 +208,6 @@ pub enum Error {
         after: Duration,
         /// The system's reason.
         reason: String,
-    },
-    /// The user stopped it.
-    #[error("interrupted")]
-    Interrupted,
-    /// The time limit is over.
-    #[error("not complete after {} s: {held} of {needed} symbols received", after.as_secs())]
-    TimeOver {
-        /// The time limit.
-        after: Duration,
-        /// Symbols received.
-        held: u64,
-        /// Symbols needed.
-        needed: u64,
     },
     /// What happens could not be reported.
     #[error("events cannot be written: {0}")]
@@ -350,10 +232,8 @@ impl Error {
             Error::NoRoute { .. } => "no_route",
             Error::NoPermission { .. } => "no_permission",
             Error::DiskFull { .. } => "disk_full",
-            Error::WrongGroup { .. } => "wrong_group",
-            Error::SimulatedOnly { .. } => "simulated_only",
-            Error::Option { .. } | Error::Agreed { .. } => "option",
-            Error::Silent { .. } => "silent",
+            Error::Receive(error) => error.name(),
+            Error::Protocol(_) => "option",
             Error::FileVanished { .. } => "file_vanished",
             Error::FileChanged { .. } => "file_changed",
             Error::FileExists { .. } => "file_exists",
@@ -364,31 +244,28 @@ impl Error {
             Error::Objects { .. } => "objects_failed",
             Error::Catalogue(_) => "catalogue",
             Error::Nothing { .. } => "nothing_to_send",
-            Error::Search(_) => "session_not_found",
             Error::Session(_) => "wrong_session",
-            Error::SessionEnded { .. } => "session_ended",
             Error::Kept { reason, .. } => reason.name(),
-            Error::Full { .. } => "full",
             Error::AboveMtu { .. } => "above_mtu",
             Error::UplinkDown { .. } => "uplink_down",
             Error::Interrupted => "interrupted",
-            Error::TimeOver { .. } => "time_over",
             Error::Report(_) => "output",
             Error::Protect(_) => "protect",
-            Error::GroupKey { .. } => "group_key",
-            Error::NotAuthenticated => "not_authenticated",
-            Error::WrongGroupKey { .. } => "wrong_group_key",
-            Error::Encrypted => "encrypted",
-            Error::NoSalt => "no_salt",
-            Error::NotEncrypted => "not_encrypted",
-            Error::NotSigned { .. } => "not_signed",
             Error::NotOfFlute { .. } => "not_of_flute",
             Error::Announce(_) => "announce",
-            Error::IsStream | Error::NotStream => "other_content",
             Error::StreamInputs { .. } => "stream_inputs",
             Error::State { .. } => "state",
             Error::Packages { .. } => "packages",
             Error::Socket { .. } => "socket",
+        }
+    }
+}
+
+impl From<ReceiveError> for Error {
+    fn from(error: ReceiveError) -> Error {
+        match error {
+            ReceiveError::Interrupted => Error::Interrupted,
+            error => Error::Receive(error),
         }
     }
 }
@@ -422,18 +299,12 @@ impl Error {
         }
     }
 
-    /// Whether it says that no session was found that can be received, since nothing came or what came does not fit the keys.
-    pub(crate) fn is_of_search(&self) -> bool {
-        matches!(
-            self,
-            Error::Silent { .. }
-                | Error::NotSigned { .. }
-                | Error::WrongGroupKey { .. }
-                | Error::NotAuthenticated
-                | Error::NotEncrypted
-                | Error::NoSalt
-                | Error::Encrypted
-        )
+    /// Whether it may pass without a change of the arguments.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Error::Receive(error) => error.may_pass(),
+            error => !matches!(error, Error::Interrupted | Error::NoPermission { .. } | Error::Report(_)),
+        }
     }
 
     /// An error of a socket; common causes get their own variants.

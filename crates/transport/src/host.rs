@@ -35,9 +35,9 @@ pub use inbox::{Datagram, Inbox, Unwrapped};
 pub use interface::Interface;
 pub(crate) use interface::{flags, unspecified};
 pub use leaves::LeaveCounters;
-pub use receiver::ReceiverHost;
+pub use receiver::{Event, HostPaths, ReceiverHost, RelayUse};
 pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};
 
 pub use socket::{PacketSocket, open_announcer, open_group};
-pub(crate) use socket::{RECEIVE_BUFFER, open_reports, open_source, open_unicast};
+pub(crate) use socket::{RECEIVE_BUFFER, open_source, open_unicast};
 pub use source::{OUTAGE_MAX, SourceHost};

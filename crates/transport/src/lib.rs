@@ -21,35 +21,12 @@ pub mod error;
 mod file_limit;
 pub mod host;
 pub mod listening;
-pub mod notice;
 pub mod receive;
 pub mod relay;
 pub mod send;
 
 pub use error::Error;
-pub use notice::Notice;
-
-use layercast_core::family::AnyProtocol as _;
-use layercast_core::option::RawValue;
-use layercast_protocols::registry::Protocol;
-
-/// Sets options of a protocol, given by name and as text.
-///
-/// # Errors
-/// [`Error::Option`] for the first that the protocol rejects; those before it are set.
-pub fn set_options(protocol: &mut Protocol, options: &[(String, String)]) -> Result<(), Error> {
-    for (option, value) in options {
-        protocol.set(option, RawValue::from_text(value)).map_err(|source| Error::Option {
-            protocol: protocol.name().to_owned(),
-            option: option.clone(),
-            source,
-        })?;
-    }
-    if protocol.requirements().is_scalable() {
-        return Err(Error::SimulatedOnly { protocol: protocol.name().to_owned() });
-    }
-    Ok(())
-}
+pub use layercast_delivery::notice::{self, Notice};
 
 /// A seed that is hard to guess: for numbers of receivers and sessions, not for secrets.
 fn random_seed() -> u64 {

@@ -1,52 +1,33 @@
 //! Receiving the objects of a session.
 
-mod breaker;
 mod decoders;
-mod discovery;
-mod evidence;
-mod flute;
-mod overload;
-mod placing;
-mod reports;
-mod running;
-mod service;
 pub mod stream;
 
-use std::net::IpAddr;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration as StdDuration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration as StdDuration;
 
 use layercast_core::contract::{Cause, Estimates};
-use layercast_core::family::AnyProtocol as _;
-use layercast_core::units::Level;
-use layercast_delivery::node::ReceiverNote;
+use layercast_core::units::{Duration, Level, Time};
+use layercast_delivery::node::{Failure, Output, ReceiverNote, ReceiverSettings, SessionReceiver, Sink};
 use layercast_delivery::object::AssemblyCounters;
 use layercast_delivery::reception::{
-    ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
+    DiskError, ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
 };
+pub use layercast_delivery::search::Known;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::{GroupKey, PublicKey};
 use layercast_delivery::security::protection::ProtectionCounters;
-use layercast_delivery::session::{Session, SessionError};
-use layercast_protocols::registry::Protocol;
+use layercast_delivery::session::Session;
 
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{ReceiverCounters, ReceiverHost};
+pub use crate::host::RelayUse;
+use crate::host::{Event, HostPaths, ReceiverCounters, ReceiverHost};
 use crate::notice::Notice;
-use crate::{random_seed, set_options};
-
-pub use layercast_delivery::search::Known;
-use layercast_delivery::search::SearchError;
-
-use breaker::Breaker;
-pub use placing::RelayUse;
-
-use discovery::Found;
-use placing::Placing;
-use running::{Outcome, Running};
+use crate::random_seed;
 
 /// The options of a reception.
 #[derive(Clone, Debug)]
@@ -67,7 +48,7 @@ pub struct ReceiveOptions {
     pub patience: StdDuration,
     /// The time limit; none for no limit.
     pub within: Option<StdDuration>,
-    /// Options of the protocol, by name and as text, that differ from [`deployed`].
+    /// Options of the protocol, by name and as text, that differ from those of [`layercast_delivery::protocols::deployed`].
     pub protocol_options: Vec<(String, String)>,
     /// The key by which packets must be authentic; none to take any.
     pub group_key: Option<GroupKey>,
@@ -85,14 +66,35 @@ pub struct ReceiveOptions {
 }
 
 impl ReceiveOptions {
-    /// The salt with which packets must be encrypted.
-    fn salt(&self) -> Option<Salt> {
-        match &self.known {
-            Known::Session(session) => session.salt,
-            Known::Group(..) => self.salt,
-            Known::Flute(_) => None,
+    /// How packets can come.
+    fn paths(&self) -> HostPaths {
+        HostPaths { interface: self.interface.clone(), relays: self.relays.clone(), any_source: false }
+    }
+
+    /// What its receiver is to do.
+    fn node(&self) -> ReceiverSettings {
+        let seed = self.seed.unwrap_or_else(random_seed);
+        ReceiverSettings {
+            known: self.known.clone(),
+            group_key: self.group_key.clone(),
+            salt: self.salt,
+            keys: self.keys.as_slice().into(),
+            protocol_options: self.protocol_options.clone(),
+            paths: self.paths().paths(self.known.group()),
+            keep_going: self.keep_going,
+            silent: self.silent,
+            traces: true,
+            start_within: duration(self.start_within),
+            patience: duration(self.patience),
+            within: self.within.map(duration),
+            seed,
+            number: NonZeroU64::new(seed).unwrap_or(NonZeroU64::MIN),
         }
     }
+}
+
+fn duration(std: StdDuration) -> Duration {
+    Duration::from_ns(u64::try_from(std.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// The progress of a reception.
@@ -150,126 +152,158 @@ pub fn receive(
     stop: &AtomicBool,
     say: &mut dyn FnMut(&ReceiveEvent<'_>),
 ) -> Result<ReceiveProgress, Error> {
-    let begin = Instant::now();
-    let seed = options.seed.unwrap_or_else(random_seed);
     let folder =
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
     raise_file_limit();
-    if let Known::Flute(session) = &options.known {
-        return flute::receive(session, folder, options, stop, say);
-    }
-    let mut reception = Reception::trusting(folder, options.settings, options.keys.as_slice().into());
+    let mut reception = match options.known {
+        Known::Flute(_) => {
+            check_flute(options)?;
+            Reception::of_any_sender(folder, options.settings)
+        }
+        Known::Group(..) | Known::Session(_) => {
+            Reception::trusting(folder, options.settings, options.keys.as_slice().into())
+        }
+    };
     if let Some(threads) = decoders::Threads::start() {
         reception.set_decoders(Box::new(threads));
     }
-    let mut running = Running::new(reception, options, stop, begin);
     if options.settings.mirror {
-        running.open_record()?;
+        reception.open_record().map_err(|error| failed(options, error))?;
     }
-    let finished = service::placing(&mut running, say)
-        .and_then(|mut placing| sessions(&mut running, &mut placing, seed, say));
-    running.reception.flush();
-    running.say_objects(say);
-    let (mut host, progress) = finished.map_err(|error| kept(&running.reception, options, error))?;
-    running.reception.tidy();
-    if running.wants_completions() && progress.objects.failed == 0 {
-        reports::report_completion(&mut host, running.number, stop);
-    }
-    judged(&running.reception, &options.into)?;
-    Ok(progress)
+    let mut host = ReceiverHost::new(options.node(), options.paths(), reception);
+    let mut watch = Watch::default();
+    let finished = run(&mut host, stop, &mut |host, event| watch.say(host, event, say));
+    say_objects(&mut host, say);
+    let ended = finished.and_then(|ended| {
+        ended.map_err(|failure| match failure {
+            Failure::Session(error) => error.into(),
+            Failure::Sink(error) => failed(options, error),
+        })
+    });
+    ended.map_err(|error| kept(&host.node.sink, options, error))?;
+    judged(&host.node.sink, &options.into)?;
+    Ok(watch.progress(&host))
 }
 
-/// Receives from one session after the other, until all is complete.
-fn sessions(
-    running: &mut Running<'_>,
-    placing: &mut Placing<'_>,
-    seed: u64,
-    say: &mut dyn FnMut(&ReceiveEvent<'_>),
-) -> Result<(ReceiverHost, ReceiveProgress), Error> {
-    let mut wait = Wait { not: None, patience: running.options.start_within };
-    let mut breaker = Breaker::default();
-    loop {
-        let error = match session(running, placing, seed, wait, &mut breaker, say) {
-            Ok(Next::Done(host, progress)) => return Ok((*host, *progress)),
-            Ok(Next::Wait(next)) => {
-                wait = next;
-                continue;
-            }
-            Err(error) => placing.explained(error),
+/// What has no meaning for a session of another FLUTE sender.
+fn check_flute(options: &ReceiveOptions) -> Result<(), Error> {
+    let refused = [
+        (options.settings.mirror, "--mirror"),
+        (options.group_key.is_some(), "--group-key"),
+        (!options.relays.relays.is_empty(), "--relay"),
+        (options.relays.amt.is_some(), "--amt"),
+        (!options.protocol_options.is_empty(), "--set"),
+    ];
+    let refused = refused.iter().find(|(is_given, _)| *is_given);
+    refused.map_or(Ok(()), |(_, what)| Err(Error::NotOfFlute { what }))
+}
+
+/// Runs a receiver until it is over, or a stop is requested. `on` gets what it says, and none after each step.
+fn run<S: Sink>(
+    host: &mut ReceiverHost<S>,
+    stop: &AtomicBool,
+    on: &mut dyn FnMut(&mut ReceiverHost<S>, Option<Event<S>>),
+) -> Result<Result<(), Failure<S::Error>>, Error> {
+    let (mut ended, mut has_begun, mut is_over) = (Ok(()), false, false);
+    while !is_over {
+        let mut take = |host: &mut ReceiverHost<S>, event: Event<S>| match event {
+            Output::Ended(result) => ended = result,
+            event => on(host, Some(event)),
         };
-        wait = service::after(running, error, wait, say)?;
+        is_over = match stop.load(Ordering::Relaxed) {
+            _ if !std::mem::replace(&mut has_begun, true) => host.start(&mut take)?,
+            true => host.stop(&mut take)?,
+            false => host.step(Time::MAX, &mut take)?,
+        };
+        on(host, None);
+    }
+    Ok(ended)
+}
+
+/// What is said of a reception, and since when it is counted.
+#[derive(Debug, Default)]
+struct Watch {
+    /// When progress was said last, and how many symbols there were.
+    said: (Time, u64),
+    last: Option<ReceiveProgress>,
+}
+
+impl Watch {
+    fn say(
+        &mut self,
+        host: &mut FilesHost,
+        event: Option<Event<Reception<Folder>>>,
+        say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    ) {
+        match event {
+            Some(Output::Look) => {
+                say_objects(host, say);
+                let progress = self.look(host);
+                say(&ReceiveEvent::Progress(&progress));
+                self.last = Some(progress);
+            }
+            Some(event) => say_event(host, &event, say),
+            None => say_objects(host, say),
+        }
+    }
+
+    fn look(&mut self, host: &FilesHost) -> ReceiveProgress {
+        let (now, useful) = (host.clock().now(), host.node.sink.counters().useful);
+        let (then, before) = std::mem::replace(&mut self.said, (now, useful));
+        let bits = (useful - before) as f64 * host.node.symbol_size() as f64 * 8.0;
+        ReceiveProgress { goodput_bps: bits / now.since(then).as_secs_f64().max(1e-3), ..progress(host) }
+    }
+
+    /// The last progress of a reception that has ended.
+    fn progress(self, host: &FilesHost) -> ReceiveProgress {
+        let last = self.last.map_or(0.0, |last| last.goodput_bps);
+        ReceiveProgress { goodput_bps: last, ..progress(host) }
     }
 }
 
-/// What a receiver waits for.
-#[derive(Clone, Copy, Debug)]
-struct Wait {
-    /// A session that is passed over.
-    not: Option<(IpAddr, u32)>,
-    patience: StdDuration,
+type FilesHost = ReceiverHost<Reception<Folder>>;
+
+/// Says what a receiver says, but for its end and what is said of its sink.
+fn say_event<S: Sink>(host: &ReceiverHost<S>, event: &Event<S>, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+    match event {
+        Output::Found(session) => say(&ReceiveEvent::Session(session)),
+        Output::Trace(note, estimates) => {
+            say(&ReceiveEvent::Trace(host.elapsed(), note, estimates));
+        }
+        Output::Notice(notice) => say(&ReceiveEvent::Notice(notice)),
+        _ => {}
+    }
 }
 
-/// What follows a session.
-enum Next {
-    Done(Box<ReceiverHost>, Box<ReceiveProgress>),
-    Wait(Wait),
+fn say_objects(host: &mut FilesHost, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+    host.node.sink.drain_events().for_each(|event: ReceptionEvent| say(&ReceiveEvent::Object(&event)));
 }
 
-/// Receives from the next session.
-fn session(
-    running: &mut Running<'_>,
-    placing: &mut Placing<'_>,
-    seed: u64,
-    wait: Wait,
-    breaker: &mut Breaker,
-    say: &mut dyn FnMut(&ReceiveEvent<'_>),
-) -> Result<Next, Error> {
-    let options = running.options;
-    let Wait { not, patience } = wait;
-    let found = placing.find(not, patience, (running.stop, running.begin), say)?;
-    let Found { session: found, access, demand } = found;
-    if found.session.stream.is_some() {
-        return Err(Error::IsStream);
+/// How far a reception is.
+fn progress(host: &FilesHost) -> ReceiveProgress {
+    let (session, reception) = (host.node.session(), &host.node.sink);
+    ReceiveProgress {
+        elapsed: host.elapsed(),
+        name: reception.only_path().map(str::to_owned),
+        objects: reception.progress(),
+        goodput_bps: 0.0,
+        estimates: session.map(SessionReceiver::estimates).unwrap_or_default(),
+        packets_lost: host.node.recent_packets(host.clock().now()).map(|recent| recent.lost()),
+        last_change: session.and_then(SessionReceiver::last_change),
+        counters: host.counters(),
+        protection: session.and_then(SessionReceiver::protection).copied().unwrap_or_default(),
+        untrusted_tables: reception.untrusted_tables(),
+        assembly: reception.counters(),
     }
-    say(&ReceiveEvent::Session(&found.session));
-    let protocol = configured(&found.session, &options.protocol_options)?;
-    running.follow(&found)?;
-    let session = found.session;
-    let current = (session.source, session.tsi);
-    let mut host = ReceiverHost::by(access, placing.interface(), &protocol, session, seed)?;
-    if let Some(key) = &options.group_key {
-        host.node.protect(key, options.salt());
+}
+
+/// The error of a disk.
+fn failed(options: &ReceiveOptions, error: DiskError) -> Error {
+    let path = options.into.join(&error.path);
+    match error.source.kind() {
+        std::io::ErrorKind::ResourceBusy => Error::FileBusy { path },
+        _ => Error::file("write", &path, error.source),
     }
-    host.node.say_demand(demand);
-    if !options.silent {
-        host.node.answer_polls(running.number);
-    }
-    host.node.keep_log();
-    host.start()?;
-    let outcome = running.run(&mut host, placing, breaker, say);
-    running.leave(&mut host, &outcome);
-    // In any case leave the session properly.
-    let _ = host.stop();
-    running.say_trace(&mut host, say);
-    let (not, patience) = match outcome? {
-        Outcome::Complete(progress) => return Ok(Next::Done(Box::new(host), progress)),
-        Outcome::Moved => {
-            say(&ReceiveEvent::Notice(&Notice::Following));
-            // It may go on after all, and the other one may not fit the keys.
-            (None, options.patience)
-        }
-        Outcome::Again => (None, options.patience),
-        Outcome::Overloaded(pause) => {
-            running.pause(pause)?;
-            (None, options.patience)
-        }
-        Outcome::Ended => {
-            say(&ReceiveEvent::Notice(&Notice::Waiting { ended: true }));
-            // Its last packets may still be on their way.
-            (Some(current), options.patience)
-        }
-    };
-    Ok(Next::Wait(Wait { not, patience }))
 }
 
 /// The error of objects that could not be received.
@@ -299,24 +333,4 @@ fn kept(reception: &Reception<Folder>, options: &ReceiveOptions, reason: Error) 
             Error::Kept { reason: Box::new(reason), path, held, needed }
         }
     }
-}
-
-/// The protocol of that name, with defaults for real networks.
-pub fn deployed(name: &str) -> Option<Protocol> {
-    let mut protocol = Protocol::named(name)?;
-    protocol.deploy();
-    Some(protocol)
-}
-
-/// The protocol as [`deployed`], with the user's options and then those of the session.
-fn configured(session: &Session, options: &[(String, String)]) -> Result<Protocol, Error> {
-    let wrong = || SearchError::from(SessionError::Protocol(session.protocol.clone()));
-    let mut protocol = deployed(&session.protocol).ok_or_else(wrong)?;
-    if let Some((name, _)) =
-        options.iter().find(|(name, _)| protocol.requirements().agreed().contains(&name.as_str()))
-    {
-        return Err(Error::Agreed { option: name.clone() });
-    }
-    set_options(&mut protocol, options)?;
-    Ok(session.agree(protocol).map_err(SearchError::from)?)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use layercast_core::layers::LayerTable;
 use layercast_core::units::Size;
 use layercast_delivery::announce::relays::RELAYS_MAX;
+use layercast_delivery::protocols::{deployed, set_options};
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
@@ -15,11 +16,9 @@ use layercast_delivery::stream::{StreamPlan, Units};
 use layercast_protocols::registry::{self, Protocol};
 use layercast_transport::active::ActiveSendOptions;
 use layercast_transport::host::Interface;
-use layercast_transport::receive::deployed;
 use layercast_transport::relay::ServeOptions;
 use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
 use layercast_transport::send::{Ends, PART_SYMBOLS, SendOptions, ServeUse, TAGGED};
-use layercast_transport::set_options;
 
 use super::{ACTIVE, addresses, at_most, group_key, input, links, std, with_routers};
 use crate::commands::Failure;
@@ -155,7 +154,7 @@ fn layered(
     layers: LayerTable,
     packet: Size,
 ) -> Result<SendOptions, Failure> {
-    set_options(&mut protocol, &send.options).map_err(failure)?;
+    set_options(&mut protocol, &send.options).map_err(|error| failure(error.into()))?;
     at_most("--relays", &send.serving.relays, RELAYS_MAX)?;
     Ok(SendOptions {
         group: send.group,

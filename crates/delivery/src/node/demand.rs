@@ -1,5 +1,6 @@
 //! What a receiver says of the level that it holds, where the source sends only the levels that are in demand.
 
+use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Level, Time};
 
 use super::packet_loss::RecentPackets;
@@ -24,6 +25,7 @@ pub(super) struct Said {
 /// The demand of one receiver, before a session is found and while it is received.
 #[derive(Debug)]
 pub struct LevelDemand {
+    random: Stream,
     asked: Asked,
     rests: bool,
     has_warned: bool,
@@ -32,7 +34,13 @@ pub struct LevelDemand {
 impl LevelDemand {
     /// A receiver that looks for a session.
     pub fn new(seed: u64) -> LevelDemand {
-        LevelDemand { asked: Asked::new(seed, 1), rests: false, has_warned: false }
+        let mut random = Stream::new(seed, "demand");
+        LevelDemand { asked: Asked::new(random.bits(), 1), random, rests: false, has_warned: false }
+    }
+
+    /// Another session is asked.
+    pub(super) fn restart(&mut self) {
+        self.asked = Asked::new(self.random.bits(), 1);
     }
 
     /// A session of so many channels was found.

@@ -11,7 +11,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_protocols::registry::{Protocol, Registry};
 
-use super::{Content, LevelDemand, Output, Receiver, Source};
+use super::{Content, LevelDemand, SessionOutput, SessionReceiver, Source};
 use crate::accept::Incoming;
 use crate::object::{FEC_NO_CODE, FEC_RAPTORQ, TOI_TABLE};
 use crate::packet::Fdt;
@@ -80,7 +80,7 @@ fn receiver_at(number: u8) -> SocketAddr {
 
 struct Wire {
     source: Source<Registry>,
-    receiver: Receiver<Registry>,
+    receiver: SessionReceiver<Registry>,
     room: Vec<u8>,
     now: Time,
     joined: Vec<Channel>,
@@ -95,12 +95,12 @@ impl Wire {
     fn new(
         name: &str,
         layers: u16,
-        prepare: impl FnOnce(&mut Source<Registry>, &mut Receiver<Registry>),
+        prepare: impl FnOnce(&mut Source<Registry>, &mut SessionReceiver<Registry>),
     ) -> Wire {
         let protocol = protocol(name, layers);
         let source = Source::new(&protocol, session(&protocol, layers), Stream::new(1, "source"));
         let mut source = source.expect("a session");
-        let mut receiver = Receiver::new(&protocol, source.session().clone(), 2);
+        let mut receiver = SessionReceiver::new(&protocol, source.session().clone(), 2);
         prepare(&mut source, &mut receiver);
         source.start(Time::ZERO);
         receiver.start(Time::ZERO);
@@ -122,9 +122,11 @@ impl Wire {
     fn carry_out(&mut self) {
         while let Some(output) = self.receiver.poll() {
             match output {
-                Output::Join(channel) => self.joined.push(channel),
-                Output::Leave(channel) => self.joined.retain(|joined| *joined != channel),
-                Output::Report(message) | Output::Send(message) => self.said.push(message.bytes().to_vec()),
+                SessionOutput::Join(channel) => self.joined.push(channel),
+                SessionOutput::Leave(channel) => self.joined.retain(|joined| *joined != channel),
+                SessionOutput::Report(message) | SessionOutput::Send(message) => {
+                    self.said.push(message.bytes().to_vec())
+                }
             }
         }
     }
@@ -196,6 +198,29 @@ fn packets_are_taken_with_the_key_of_the_session_alone() {
         let before = wire.source.counters().forged_feedback;
         wire.hear(receiver_at(0), &[1, 2, 3]);
         assert_eq!(wire.source.counters().forged_feedback, before + 1);
+    }
+}
+
+/// A forged packet of another session must not make a receiver leave its own, which is silent for a while.
+#[test]
+fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
+    let key = |number: u8| GroupKey::from_seed(&[number; 32]);
+    for (of_other, may_be_followed) in [(key(1), true), (key(2), false)] {
+        let mut wire = Wire::new("elm", 3, |_, receiver| receiver.protect(&key(1), None));
+        let protocol = protocol("elm", 3);
+        let other = Session { tsi: 2, ..session(&protocol, 3) };
+        wire.source = Source::new(&protocol, other, Stream::new(1, "source")).expect("a session");
+        let mut numbers = Sequence::after(0);
+        numbers.grant(SEQUENCE_MAX);
+        wire.source.protect(&of_other, numbers);
+        wire.source.start(wire.now);
+        // While its own session may go on, it does not look.
+        wire.run(Duration::from_ms(900));
+        assert!(wire.receiver.take_stranger().is_some_and(|stranger| !stranger.may_be_followed));
+        wire.run(Duration::from_secs(1));
+        let stranger = wire.receiver.take_stranger().expect("packets came");
+        assert_eq!((stranger.from, stranger.may_be_followed), (SOURCE, may_be_followed));
+        assert_eq!(wire.receiver.counters().authentic_others > 0, may_be_followed);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::percent;
 
 /// An instance of the table. The instances of a session are a log: one with a higher number adds objects, replaces
 /// those of the same path, or removes some.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instance {
     /// The number of this instance, which the header of its packets repeats without a checksum. None where the source is
     /// not ours.

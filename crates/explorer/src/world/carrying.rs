@@ -7,9 +7,9 @@ use layercast_delivery::node::Output;
 use layercast_simulator::ForeignPacket;
 use layercast_simulator::outside::Handle;
 
-use super::{KEPT, Passing, RECEIVERS_FROM, RESTART_AFTER, ReceiverPlace, Step, World, address};
+use super::{KEPT, Passing, RECEIVERS_FROM, ReceiverPlace, Step, World, address};
 use crate::judge::Broken;
-use crate::receiver::Passed;
+use crate::receiver::Ended;
 use crate::wire::packet_number;
 
 impl World {
@@ -45,19 +45,20 @@ impl World {
                 self.put(slot, bytes);
             }
         }
-        (0..self.receivers.len()).for_each(|number| self.carry_receiver(number));
         Ok(())
     }
 
-    pub(super) fn carry_receiver(&mut self, number: usize) {
-        let Some(program) = &mut self.receivers[number].program else { return };
-        let (outputs, to) = (std::mem::take(&mut program.outputs), program.source());
-        for output in outputs {
+    /// Carries out what a receiver wants. How it ended, if it did.
+    pub(super) fn carry_receiver(&mut self, number: usize) -> Option<Ended> {
+        let mut ended = None;
+        while let Some(program) = &mut self.receivers[number].program
+            && let Some(output) = program.poll()
+        {
             match output {
-                Output::Join(channel) => self.set_joined(number, channel, true),
-                Output::Leave(channel) => self.set_joined(number, channel, false),
-                Output::Report(message) | Output::Send(message) => {
-                    let at = self.sources.iter().position(|source| Some(source.address) == to);
+                Output::Join(channel, _) => self.set_joined(number, channel, true),
+                Output::Leave(channel, _) => self.set_joined(number, channel, false),
+                Output::Send(_, message, to) => {
+                    let at = self.sources.iter().position(|source| source.address == to.ip());
                     let receiver = &self.receivers[number];
                     if let Some(&path) = at.and_then(|at| receiver.paths.get(at))
                         && receiver.partitioned_until <= self.now
@@ -66,8 +67,16 @@ impl World {
                         self.put(slot, message.bytes().to_vec());
                     }
                 }
+                Output::Ended(result) => ended = Some(program.ended(result)),
+                Output::Open(_)
+                | Output::Probe(_)
+                | Output::Found(_)
+                | Output::Trace(..)
+                | Output::Notice(_)
+                | Output::Look => {}
             }
         }
+        ended
     }
 
     fn put(&mut self, slot: Option<u32>, bytes: Vec<u8>) {
@@ -157,22 +166,14 @@ impl World {
         let local = self.now + receiver.ahead;
         let has_joined = receiver.joined.get(channel.index()) == Some(&true);
         let Some(program) = receiver.program.as_mut().filter(|_| has_joined) else { return Ok(()) };
-        let mut passed = Passed::default();
-        let done = program.packet(local, from, channel, ecn, &mut bytes, &mut passed);
-        self.note_events(number, watch);
+        let passed = program.packet(local, from, channel, ecn, &mut bytes);
         if passed.is_taken && is_forged {
             return Err(Broken::Forged { at: self.now, receiver: number });
         }
         if passed.is_again {
             return Err(Broken::Replayed { at: self.now, receiver: number });
         }
-        if self.receivers[number].disk.was_killed() {
-            return self.killed_by_disk(number, watch);
-        }
-        match done {
-            Ok(()) => Ok(()),
-            Err(error) => self.stop_receiver(number, RESTART_AFTER, &error.to_string(), watch),
-        }
+        self.after(number, watch)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Programs: when they start, what they do at their deadlines, and how they end.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::reception::ReceptionEvent;
 
 use super::{CHANNELS, RESTART_AFTER, SAVE_EVERY, Step, World, address, say};
 use crate::judge::{self, Broken};
@@ -35,8 +35,10 @@ impl World {
                 let program = ReceiverProgram::new(&self.plan, address(1), disk, stream, local);
                 receiver.program = Some(program);
                 receiver.last = "started".to_owned();
+                self.carry_receiver(number);
                 say(watch, self.now, || format!("receiver {number} starts"));
             }
+            let receiver = &mut self.receivers[number];
             if receiver.disk_until <= self.now {
                 receiver.disk_until = Time::MAX;
                 receiver.disk.set(|disk| (disk.space, disk.failing) = (None, 0.0));
@@ -135,41 +137,52 @@ impl World {
             else {
                 continue;
             };
-            let ended = program.timer(local);
-            self.note_events(number, watch);
-            if self.receivers[number].disk.was_killed() {
-                self.killed_by_disk(number, watch)?;
-                continue;
-            }
-            match ended {
-                Ok(None) => {}
-                Ok(Some(Ended::Complete(source))) => {
-                    let is_other = source != address(1);
-                    say(watch, self.now, || format!("receiver {number} is complete"));
-                    self.carry_receiver(number);
-                    let receiver = &mut self.receivers[number];
-                    (receiver.program, receiver.done) = (None, true);
-                    judge::look(&self.plan, self.now, number, &receiver.disk)?;
-                    let was_killed = receiver.lives > 1;
-                    judge::complete(&self.plan, self.now, number, &receiver.disk, is_other, was_killed)?;
-                }
-                Ok(Some(Ended::Failed(why))) => {
-                    if let Some(program) = &mut self.receivers[number].program {
-                        program.leave(local);
-                    }
-                    self.carry_receiver(number);
-                    self.stop_receiver(number, RESTART_AFTER, &why, watch)?;
-                }
-                Err(error) => self.stop_receiver(number, RESTART_AFTER, &error.to_string(), watch)?,
-            }
+            program.work(local);
+            self.after(number, watch)?;
         }
         Ok(())
     }
 
+    /// A receiver's program has had an input.
+    pub(super) fn after(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
+        self.note_events(number, watch);
+        if self.receivers[number].disk.was_killed() {
+            return self.killed_by_disk(number, watch);
+        }
+        let ended = self.carry_receiver(number);
+        let has_all_of = self.receivers[number].program.as_ref().and_then(ReceiverProgram::has_all_of);
+        match (ended, has_all_of) {
+            (Some(Ended::Complete(source)), _) => self.complete(number, source, watch),
+            (Some(Ended::Failed(why)), _) => self.stop_receiver(number, RESTART_AFTER, &why, watch),
+            (None, Some(source)) => {
+                let local = self.now + self.receivers[number].ahead;
+                if let Some(program) = &mut self.receivers[number].program {
+                    program.stop(local);
+                }
+                self.carry_receiver(number);
+                self.complete(number, source, watch)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn complete(
+        &mut self,
+        number: usize,
+        source: IpAddr,
+        watch: &mut dyn FnMut(&Step),
+    ) -> Result<(), Broken> {
+        say(watch, self.now, || format!("receiver {number} is complete"));
+        let receiver = &mut self.receivers[number];
+        (receiver.program, receiver.done) = (None, true);
+        let (disk, was_killed) = (&receiver.disk, receiver.lives > 1);
+        judge::look(&self.plan, self.now, number, disk)?;
+        judge::complete(&self.plan, self.now, number, disk, source != address(1), was_killed)
+    }
+
     pub(super) fn note_events(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) {
         let Some(program) = &mut self.receivers[number].program else { return };
-        let events: Vec<ReceptionEvent> = program.events.drain(..).collect();
-        for event in events {
+        for event in program.events() {
             let what = format!("receiver {number}: {event:?}");
             say(watch, self.now, || what.clone());
             self.receivers[number].last = what;

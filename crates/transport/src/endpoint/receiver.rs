@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use layercast_core::contract::TraceEvent;
-use layercast_core::units::{Duration, Time};
-use layercast_delivery::node::ReceiverNote;
+use layercast_core::units::Time;
+use layercast_delivery::node::{Discard, Output, Paths, ReceiverNote, ReceiverSettings, SessionReceiver};
+use layercast_delivery::protocols::own_options;
+use layercast_delivery::search::Known;
 
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
-use crate::host::{Access, Groups, Interface, ReceiverHost};
-use crate::relay::{FeedbackPath, RelayTunnel};
+use crate::host::{self, HostPaths, ReceiverHost, RelayUse};
+use crate::relay::FeedbackPath;
 
 pub(super) fn run(
     plan: &EndpointPlan,
@@ -19,35 +21,41 @@ pub(super) fn run(
     stop: &AtomicBool,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let session = plan.session()?;
-    let interface = Interface::find(Some(&plan.address.to_string()), plan.group)?;
-    let access = match plan.relay {
-        Some(relay) => {
-            let tunnel = RelayTunnel::open(plan.key(), &[relay], Duration::ZERO, FeedbackPath::Relay)?;
-            Access::Tunnel(Box::new(tunnel))
-        }
-        None => Access::Native(Groups::new(interface.clone(), None)),
+    let relays = RelayUse {
+        relays: plan.relay.into_iter().collect(),
+        amt: None,
+        feedback: FeedbackPath::Relay,
+        only: true,
     };
-    let mut host = ReceiverHost::by(access, interface, &plan.protocol, session, plan.receiver_seed)?;
-    host.node.keep_log();
+    let paths = HostPaths { interface: Some(plan.address.to_string()), relays, any_source: true };
+    let settings = ReceiverSettings {
+        protocol_options: own_options(&plan.protocol),
+        paths: if plan.relay.is_some() { Paths::Relay } else { Paths::Multicast },
+        traces: true,
+        seed: plan.receiver_seed,
+        ..ReceiverSettings::new(Known::Session(Box::new(plan.session()?)))
+    };
+    let mut host = ReceiverHost::new(settings, paths, Discard::default());
     say(out, &Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };
     let clock = RunClock { begin };
     if !clock.sleep_until(plan.start, stop) {
         return Ok(());
     }
-    host.start()?;
+    let mut notes = Vec::new();
+    host.start(&mut |_, event| keep(&mut notes, event))?;
     let ends = plan.stop.unwrap_or(Time::MAX);
-    let (mut next_report, mut packets) = (Time::ZERO + plan.every, 0);
+    let mut next_report = Time::ZERO + plan.every;
     loop {
-        report(&mut host, clock.now(), out)?;
+        report(&mut notes, clock.now(), out)?;
         let now = clock.now();
         if now >= next_report {
-            say(out, &Event::Estimates(host.node.estimates()), now)?;
+            let estimates = host.node.session().map(SessionReceiver::estimates).unwrap_or_default();
+            say(out, &Event::Estimates(estimates), now)?;
             let passed = now.since(Time::ZERO).as_ns() / plan.every.as_ns().max(1);
             next_report = Time::from_ns((passed + 1) * plan.every.as_ns().max(1));
         }
-        let is_complete = plan.needed.is_some_and(|needed| packets >= needed);
+        let is_complete = plan.needed.is_some_and(|needed| host.node.sink.packets >= needed);
         if is_complete {
             say(out, &Event::Complete, now)?;
         }
@@ -55,18 +63,21 @@ pub(super) fn run(
             break;
         }
         let wait = LONGEST_WAIT.min(ends.min(next_report).since(now));
-        host.step(host.clock().now() + wait, &mut |_, accepted| {
-            packets += u64::from(!accepted.payload.is_empty());
-            Ok(())
-        })?;
+        host.step(host.clock().now() + wait, &mut |_, event| keep(&mut notes, event))?;
     }
-    host.stop()?;
-    report(&mut host, clock.now(), out)
+    host.stop(&mut |_, event| keep(&mut notes, event))?;
+    report(&mut notes, clock.now(), out)
+}
+
+fn keep(notes: &mut Vec<ReceiverNote>, event: host::Event<Discard>) {
+    if let Output::Trace(note, _) = event {
+        notes.push(note);
+    }
 }
 
 /// Reports what the receiver did since the last call. Packets are read as they come, so `now` is when it did it.
-fn report(host: &mut ReceiverHost, now: Time, out: &mut dyn Write) -> Result<(), Error> {
-    host.node.drain_log().try_for_each(|note| {
+fn report(notes: &mut Vec<ReceiverNote>, now: Time, out: &mut dyn Write) -> Result<(), Error> {
+    notes.drain(..).try_for_each(|note| {
         let event = match note {
             ReceiverNote::Joined(channel) => Event::Join(channel),
             ReceiverNote::Left(channel) => Event::Leave(channel),

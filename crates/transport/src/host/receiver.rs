@@ -1,124 +1,148 @@
 //! A receiver on sockets.
 
 use std::io;
-use std::net::{IpAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 
 use layercast_core::Always as _;
 use layercast_core::contract::JoinError;
-use layercast_core::family::AnyProtocol as _;
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::accept::Accepted;
-use layercast_delivery::node::{Feedback, Output, Reached, Receiver, RecentPackets};
-use layercast_delivery::packet::{Completion, REFUSAL_BYTES};
-use layercast_delivery::part::Part;
+use layercast_delivery::node::{
+    self, Datagrams, Failure, Feedback, Message, Output, Path, Paths, ReceiveError, Receiver,
+    ReceiverSettings, Sink,
+};
+use layercast_delivery::packet::REFUSAL_BYTES;
+use layercast_delivery::relay::session::SessionKey;
+use layercast_delivery::search::Known;
 use layercast_delivery::security::feedback::TAG_BYTES;
-use layercast_delivery::session::Session;
-use layercast_protocols::registry::{Protocol, Registry};
+use layercast_delivery::session::PACKET_BYTES;
+use layercast_protocols::registry::Registry;
 
 use super::access::{Access, Groups};
 use super::clock::until;
 use super::leaves::Leaves;
-use super::socket::open_reports;
-use super::{Clock, Inbox, Interface, ReceiverCounters};
+use super::socket::{PacketSocket, open_group, open_reports};
+use super::{Clock, Inbox, Interface, ReceiverCounters, unspecified};
+use crate::amt::{AmtRelay, AmtTunnel};
 use crate::error::Error;
 use crate::notice::Notice;
+use crate::relay::{FeedbackPath, RelayTunnel};
+
+/// Which relays a receiver uses.
+#[derive(Clone, Debug, Default)]
+pub struct RelayUse {
+    /// In this order.
+    pub relays: Vec<SocketAddr>,
+    /// An AMT relay (RFC 7450), which is used in their place.
+    pub amt: Option<AmtRelay>,
+    /// By which path messages to the source go while packets come through a relay.
+    pub feedback: FeedbackPath,
+    /// Whether multicast is not even tried.
+    pub only: bool,
+}
+
+impl RelayUse {
+    /// Whether there is none, so that packets come by multicast alone.
+    pub fn is_empty(&self) -> bool {
+        self.relays.is_empty() && self.amt.is_none()
+    }
+}
+
+/// How packets can come to a host.
+#[derive(Clone, Debug, Default)]
+pub struct HostPaths {
+    /// The interface by name or address; by the route to the group if none.
+    pub interface: Option<String>,
+    /// The relays that are asked where no multicast comes.
+    pub relays: RelayUse,
+    /// Whether groups are joined for any source, also where that of the session is known.
+    pub any_source: bool,
+}
+
+impl HostPaths {
+    /// By multicast on an interface.
+    pub fn of(interface: &Interface) -> HostPaths {
+        HostPaths { interface: Some(interface.address.to_string()), ..HostPaths::default() }
+    }
+
+    /// Those that there are. If there is no interface for multicast, relays are left.
+    pub fn paths(&self, group: SocketAddr) -> Paths {
+        if self.relays.is_empty() {
+            return Paths::Multicast;
+        }
+        let native = (!self.relays.only).then(|| Interface::find(self.interface.as_deref(), group));
+        match native {
+            Some(Ok(_)) => Paths::Both,
+            Some(Err(error)) => {
+                tracing::debug!(%error, "multicast is not tried");
+                Paths::Relay
+            }
+            None => Paths::Relay,
+        }
+    }
+}
 
 /// The host of a receiver: how its packets come, and its sockets.
 #[derive(Debug)]
-pub struct ReceiverHost {
+pub struct ReceiverHost<S: Sink> {
     /// The receiver.
-    pub node: Receiver<Registry>,
-    interface: Interface,
-    access: Access,
-    reports: UdpSocket,
+    pub node: Receiver<Registry, S>,
+    known: Known,
+    paths: HostPaths,
+    keeps_going: bool,
+    start_within: Duration,
+    /// None if multicast is not tried.
+    interface: Option<Interface>,
+    /// None before a path is opened.
+    access: Option<Access>,
+    reports: Option<UdpSocket>,
+    probe: Option<(PacketSocket, Inbox)>,
     leaves: Leaves,
-    /// The base layer could not be joined: without it there is no session.
-    failure: Option<Error>,
-    /// How many receivers the protocol serves, if not any number.
-    most: Option<usize>,
+    warned_of_leaves: bool,
+    warned_of_uplink: bool,
     clock: Clock,
     inbox: Inbox,
-    /// The packets of the last step that passed all checks: their place in the inbox, their fields, and the length of their
-    /// payload.
-    accepted: Vec<(usize, Part, usize)>,
     counters: ReceiverCounters,
 }
 
-impl ReceiverHost {
-    /// Makes a receiver that joins groups on an interface, with a source of that source alone.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub fn new(
-        interface: Interface,
-        protocol: &Protocol,
-        session: Session,
-        join_source: Option<IpAddr>,
-        seed: u64,
-    ) -> Result<ReceiverHost, Error> {
-        let groups = Groups::new(interface.clone(), join_source);
-        ReceiverHost::by(Access::Native(groups), interface, protocol, session, seed)
+/// What a receiver says that is not for the network.
+pub type Event<S> = Output<<S as Sink>::Error>;
+
+impl Datagrams for Inbox {
+    fn count(&self) -> usize {
+        self.len()
     }
 
-    /// Makes a receiver whose packets come by `access`, by which the base channel may be joined already.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub fn by(
-        access: Access,
-        interface: Interface,
-        protocol: &Protocol,
-        session: Session,
-        seed: u64,
-    ) -> Result<ReceiverHost, Error> {
+    fn get_mut(&mut self, number: usize) -> Option<(node::Datagram, &mut [u8])> {
+        let (datagram, bytes) = Inbox::get_mut(self, number)?;
+        Some((node::Datagram { at: datagram.at, incoming: datagram.incoming(), ecn: datagram.ecn }, bytes))
+    }
+
+    fn bytes(&self, number: usize) -> Option<&[u8]> {
+        self.get(number).map(|(_, bytes)| bytes)
+    }
+}
+
+impl<S: Sink> ReceiverHost<S> {
+    /// A host whose receiver starts at [`ReceiverHost::start`].
+    pub fn new(settings: ReceiverSettings, paths: HostPaths, sink: S) -> ReceiverHost<S> {
         let clock = Clock::default();
-        Ok(ReceiverHost {
-            reports: open_reports(&interface, session.group)?,
-            interface,
-            access,
+        ReceiverHost {
+            known: settings.known.clone(),
+            keeps_going: settings.keep_going,
+            start_within: settings.start_within,
+            node: Receiver::new(settings, sink),
+            paths,
+            interface: None,
+            access: None,
+            reports: None,
+            probe: None,
             leaves: Leaves::new(clock),
-            failure: None,
-            most: protocol.requirements().most_receivers(),
+            warned_of_leaves: false,
+            warned_of_uplink: false,
             clock,
-            inbox: Inbox::new(session.packet.as_bytes() as usize),
-            accepted: Vec::with_capacity(Inbox::MOST),
-            node: Receiver::new(protocol, session, seed),
+            inbox: Inbox::new(*PACKET_BYTES.end() as usize),
             counters: ReceiverCounters::default(),
-        })
-    }
-
-    /// Lets the packets of all channels come by another access from now on: the endpoint notices nothing but what is lost
-    /// meanwhile.
-    pub fn move_to(&mut self, mut access: Access) {
-        let held: Vec<Channel> = self.node.held().collect();
-        for channel in held {
-            let Some(group) = self.session().address(channel) else { continue };
-            if let Err(error) = access.join(channel, group) {
-                tracing::warn!("a group could not be joined, so this layer is left out: {error}");
-                self.node.lost(channel, JoinError::Refused);
-            }
         }
-        self.access = access;
-    }
-
-    /// How packets come.
-    pub fn access(&self) -> &Access {
-        &self.access
-    }
-
-    /// Something that the operator should know of the access, once.
-    pub fn take_access_notice(&mut self) -> Option<Notice> {
-        self.access.take_notice()
-    }
-
-    /// The session description.
-    pub fn session(&self) -> &Session {
-        self.node.session()
-    }
-
-    /// The counters.
-    pub fn counters(&self) -> ReceiverCounters {
-        ReceiverCounters { node: *self.node.counters(), leaves: self.leaves.counters(), ..self.counters }
     }
 
     /// The receiver's clock.
@@ -126,186 +150,238 @@ impl ReceiverHost {
         self.clock
     }
 
-    /// As [`Receiver::recent_packets`].
-    pub fn recent_packets(&self) -> Option<RecentPackets> {
-        self.node.recent_packets(self.clock.now())
+    /// The time since it was made.
+    pub fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::from_nanos(self.clock.now().as_ns())
     }
 
-    /// As [`Receiver::base_only_for`].
-    pub fn base_only_for(&self) -> Duration {
-        self.node.base_only_for(self.clock.now())
+    /// The counters.
+    pub fn counters(&self) -> ReceiverCounters {
+        ReceiverCounters { node: self.node.counters(), leaves: self.leaves.counters(), ..self.counters }
     }
 
-    /// As [`Receiver::note_progress`].
-    pub fn note_progress(&mut self, reached: &Reached) {
-        self.node.note_progress(self.clock.now(), reached);
-    }
-
-    /// Starts: joins the base layer.
+    /// Starts: searches the session.
     ///
     /// # Errors
-    /// If that is not possible.
-    pub fn start(&mut self) -> Result<(), Error> {
+    /// As [`ReceiverHost::step`].
+    pub fn start(&mut self, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<bool, Error> {
         self.node.start(self.clock.now());
-        self.carry_out()
+        self.carry_out(on)
     }
 
-    /// Leaves all channels.
+    /// Ends: leaves all channels.
     ///
     /// # Errors
-    /// None of consequence.
-    pub fn stop(&mut self) -> Result<(), Error> {
+    /// As [`ReceiverHost::step`].
+    pub fn stop(&mut self, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<bool, Error> {
         self.node.stop(self.clock.now());
-        self.carry_out()
+        self.carry_out(on)
     }
 
-    /// As [`Receiver::set_rest`].
+    /// Waits for packets or the next deadline, not beyond `latest`, and processes them. `on` gets what is not for the network.
+    /// Whether the receiver is over.
     ///
     /// # Errors
-    /// If the base layer cannot be joined.
-    pub fn set_rest(&mut self, rests: bool) -> Result<(), Error> {
-        self.node.set_rest(self.clock.now(), rests);
-        self.carry_out()
-    }
-
-    /// Sends a completion to the source; whether it is the first through the relay that serves this host now.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub fn complete(&self, completion: Completion) -> Result<bool, Error> {
-        let to = self.session().feedback;
-        let sent = self.node.feedback(&completion.to_bytes()).ok_or(io::ErrorKind::InvalidInput.into());
-        let sent = sent.and_then(|message| self.try_send(&message));
-        sent.map_err(|source| Error::socket(format!("report to {to}"), to, source))?;
-        Ok(self.access.note_completion())
-    }
-
-    /// Whether completions have gone further than to a relay that is gone, as far as is known.
-    pub fn has_reported(&self) -> bool {
-        self.access.has_carried()
-    }
-
-    /// Sends a message if that is possible, and says whether it was.
-    fn send(&self, message: &Feedback) -> bool {
-        let sent = self.try_send(message);
-        if let Err(error) = &sent {
-            tracing::debug!(%error, to = %self.session().feedback, "a message was not sent");
-        }
-        sent.is_ok()
-    }
-
-    fn try_send(&self, message: &Feedback) -> io::Result<()> {
-        let to = self.session().feedback;
-        match self.access.send_feedback(message.bytes(), to) {
-            Some(sent) => sent,
-            None => self.reports.send_to(message.bytes(), to).map(|_| ()),
-        }
-    }
-
-    /// Waits for packets or the next deadline, not beyond `latest`, and processes them. Packets that pass
-    /// all checks go to the receiver and then to `on_accepted`.
-    ///
-    /// # Errors
-    /// What ends the reception, from here or from `on_accepted`.
-    pub fn step(
-        &mut self,
-        latest: Time,
-        on_accepted: &mut dyn FnMut(Time, &Accepted<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    /// What ends the reception, unless it is a service and the error may pass.
+    pub fn step(&mut self, latest: Time, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<bool, Error> {
         let wake = self.node.deadline().map_or(latest, |deadline| deadline.min(latest));
         let timeout = until(self.clock.now(), wake);
-        self.counters.read_calls += self.access.wait(&mut self.inbox, &self.clock, timeout);
-        self.inbox.sort();
-        self.accepted.clear();
-        for index in 0..self.inbox.len() {
-            let Some((datagram, bytes)) = self.inbox.get_mut(index) else { break };
-            let (at, incoming) = (datagram.at, datagram.incoming());
-            let Some(accepted) = self.node.handle(at, incoming, datagram.ecn, bytes) else { continue };
-            self.accepted.push((index, Part::from(&accepted.repr), accepted.payload.len()));
-            on_accepted(self.node.now(), &accepted)?;
-            self.carry_out()?;
-        }
-        self.node.handle_timer(self.clock.now());
-        self.carry_out()?;
-        self.leaves.look();
-        self.look_for_refusal()
-    }
-
-    /// Waits for so long, and drops what arrives: the tunnel stays open meanwhile, since a parent removes a child that is silent
-    /// for a few seconds.
-    pub fn rest(&mut self, length: Duration) {
-        let end = self.clock.now() + length;
-        self.accepted.clear();
-        loop {
-            let left = until(self.clock.now(), end);
-            self.access.wait(&mut self.inbox, &self.clock, left);
-            if self.clock.now() >= end {
-                return;
+        match &mut self.access {
+            Some(access) => {
+                self.counters.read_calls += access.wait(&mut self.inbox, &self.clock, timeout);
+                self.node.set_carried(access.has_carried());
             }
+            None => std::thread::sleep(timeout),
         }
-    }
-
-    /// How many packets of the last step passed all checks.
-    pub fn accepted_count(&self) -> usize {
-        self.accepted.len()
-    }
-
-    /// A packet of the last step that passed all checks, and its payload.
-    pub fn accepted(&self, number: usize) -> Option<(Part, &[u8])> {
-        let &(index, part, length) = self.accepted.get(number)?;
-        let (_, bytes) = self.inbox.get(index)?;
-        Some((part, bytes.get(bytes.len().checked_sub(length)?..)?))
+        self.inbox.sort();
+        self.node.handle(&mut self.inbox);
+        self.inbox.clear();
+        self.read_replies();
+        self.read_probe();
+        self.node.handle_timer(self.clock.now());
+        while let Some(notice) = self.access.as_mut().and_then(Access::take_notice) {
+            on(self, Output::Notice(notice));
+        }
+        let is_over = self.carry_out(on)?;
+        self.leaves.look();
+        if !self.warned_of_leaves && self.leaves.counters().endless > 0 {
+            self.warned_of_leaves = true;
+            on(self, Output::Notice(Notice::LeavesWithoutEffect));
+        }
+        Ok(is_over)
     }
 
     /// Reads what the source replies to reports, where its protocol serves only so many receivers.
-    fn look_for_refusal(&mut self) -> Result<(), Error> {
-        let Some(most) = self.most else { return Ok(()) };
+    fn read_replies(&mut self) {
+        let Some(reports) = self.reports.as_ref().filter(|_| self.node.expects_replies()) else { return };
         let mut bytes = [0; REFUSAL_BYTES + TAG_BYTES];
         // The socket does not block.
-        while let Ok((length, from)) = self.reports.recv_from(&mut bytes) {
+        while let Ok((length, from)) = reports.recv_from(&mut bytes) {
             let datagram = bytes.get(..length).always("a socket fills no more than the room");
-            let session = self.session();
-            if from == session.feedback && self.node.is_refusal(datagram) {
-                return Err(Error::Full { protocol: session.protocol.clone(), most });
+            self.node.handle_reply(self.clock.now(), from, datagram);
+        }
+    }
+
+    fn read_probe(&mut self) {
+        let Some((socket, inbox)) = &mut self.probe else { return };
+        inbox.clear();
+        // What else the socket has is read the next time; the kernel drops what is too much.
+        if inbox.drain(socket, Some(Channel(0)), &self.clock).is_ok() {
+            for index in 0..inbox.len() {
+                let Some((datagram, bytes)) = inbox.get(index) else { break };
+                self.node.handle_probe(self.clock.now(), datagram.from.ip(), bytes);
             }
         }
+    }
+
+    /// Does all that the receiver wants. Whether it is over.
+    fn carry_out(&mut self, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<bool, Error> {
+        let mut failure = None;
+        while let Some(output) = self.node.poll() {
+            let done = match output {
+                Output::Open(path) => self.open(path, on),
+                Output::Probe(begins) => {
+                    self.set_probe(begins);
+                    Ok(())
+                }
+                Output::Join(channel, group) => self.join(channel, group),
+                Output::Leave(channel, group) => {
+                    self.leave(channel, group);
+                    Ok(())
+                }
+                Output::Send(kind, message, to) => {
+                    self.send(kind, &message, to);
+                    Ok(())
+                }
+                Output::Ended(Err(failure)) => {
+                    let failure = self.explained(failure);
+                    on(self, Output::Ended(Err(failure)));
+                    Ok(())
+                }
+                other => {
+                    on(self, other);
+                    Ok(())
+                }
+            };
+            if let Err(error) = done
+                && !self.node.host_failed(self.clock.now(), error.to_string(), error.may_pass())
+            {
+                failure = Some(error);
+            }
+        }
+        failure.map_or_else(|| Ok(self.node.is_over()), Err)
+    }
+
+    /// Silence with its cause, where it has one on this host.
+    fn explained(&self, failure: Failure<S::Error>) -> Failure<S::Error> {
+        let trouble = self.interface.as_ref().and_then(|interface| Interface::trouble(&interface.name));
+        match (failure, trouble) {
+            (Failure::Session(ReceiveError::Silent { group, waited, .. }), Some((what, remedy))) => {
+                let reasons = format!("{what}: {remedy}");
+                Failure::Session(ReceiveError::Silent { group, waited, reasons })
+            }
+            (failure, _) => failure,
+        }
+    }
+
+    /// Opens a path. An interface that is down is waited for, and `on` gets that.
+    fn open(&mut self, path: Path, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<(), Error> {
+        let (group, source) = (self.known.group(), self.known.source());
+        // One may not have it, and the sockets of the other are closed only when packets come by this one.
+        let access = match path {
+            Path::Multicast => {
+                let interface = Interface::find(self.paths.interface.as_deref(), group)?;
+                if let Some((what, remedy)) = Interface::trouble(&interface.name)
+                    && !std::mem::replace(&mut self.warned_of_uplink, true)
+                {
+                    let reason = format!("{what}: {remedy}");
+                    let patience = std::time::Duration::from_nanos(self.start_within.as_ns());
+                    let patience = (!self.keeps_going).then_some(patience);
+                    on(self, Output::Notice(Notice::UplinkDown { reason, patience }));
+                }
+                self.interface = Some(interface.clone());
+                Access::Native(Groups::new(interface, source.filter(|_| !self.paths.any_source)))
+            }
+            Path::Relay(within) => {
+                let relays = &self.paths.relays;
+                match relays.amt {
+                    Some(relay) => Access::Tunnel(Box::new(AmtTunnel::open(relay, group, source)?)),
+                    None => {
+                        let source = source.filter(|_| !self.paths.any_source);
+                        let key = SessionKey { group, source };
+                        let tunnel = RelayTunnel::open(key, &relays.relays, within, relays.feedback)?;
+                        Access::Tunnel(Box::new(tunnel))
+                    }
+                }
+            }
+        };
+        let any = || Interface { name: "any".to_owned(), index: 0, address: unspecified(group) };
+        self.reports = Some(open_reports(&self.interface.clone().unwrap_or_else(any), group)?);
+        self.access = Some(access);
         Ok(())
     }
 
-    /// Does all that the receiver wants.
-    fn carry_out(&mut self) -> Result<(), Error> {
-        while let Some(output) = self.node.poll() {
-            match output {
-                Output::Join(channel) => self.join(channel),
-                Output::Leave(channel) => self.leave(channel),
-                Output::Report(message) => match self.send(&message) {
-                    true => self.counters.reports += 1,
-                    false => self.counters.unsent_reports += 1,
-                },
-                Output::Send(message) => _ = self.send(&message),
+    fn set_probe(&mut self, begins: bool) {
+        self.probe = None;
+        if let Some(interface) = self.interface.as_ref().filter(|_| begins) {
+            match open_group(interface, self.known.group(), self.known.source()) {
+                Ok(socket) => self.probe = Some((socket, Inbox::new(*PACKET_BYTES.end() as usize))),
+                Err(_) => self.node.probe_failed(),
             }
         }
-        self.failure.take().map_or(Ok(()), Err)
     }
 
-    fn join(&mut self, channel: Channel) {
-        let Some(group) = self.session().address(channel) else { return };
-        let Err(error) = self.access.join(channel, group) else { return self.leaves.joined(channel) };
+    fn join(&mut self, channel: Channel, group: SocketAddr) -> Result<(), Error> {
+        let Some(access) = &mut self.access else { return Ok(()) };
+        let Err(error) = access.join(channel, group) else {
+            self.leaves.joined(channel);
+            return Ok(());
+        };
+        // Without the base layer there is no session.
+        if channel == Channel(0) {
+            return Err(error);
+        }
         tracing::warn!("a group could not be joined, so this layer is left out: {error}");
         let limits = [nix::libc::ENOBUFS, nix::libc::EMFILE, nix::libc::ENFILE];
         let is_limit = matches!(&error, Error::Socket { source, .. }
             if source.raw_os_error().is_some_and(|error| limits.contains(&error)));
         self.node.join_failed(channel, if is_limit { JoinError::Limit } else { JoinError::Refused });
-        if channel == Channel(0) {
-            self.failure = Some(error);
+        Ok(())
+    }
+
+    fn leave(&mut self, channel: Channel, group: SocketAddr) {
+        let Some(access) = &mut self.access else { return };
+        access.leave(channel, group);
+        if let (true, Some(interface), Some(session)) =
+            (access.is_native(), &self.interface, self.node.session())
+        {
+            self.leaves.left(channel, interface, group, session.session().source);
         }
     }
 
-    fn leave(&mut self, channel: Channel) {
-        let Some(group) = self.session().address(channel) else { return };
-        self.access.leave(channel, group);
-        if self.access.is_native() {
-            self.leaves.left(channel, &self.interface, group, self.node.session().source);
+    /// Sends a message if that is possible.
+    fn send(&mut self, kind: Message, message: &Feedback, to: SocketAddr) {
+        let sent = self.try_send(message, to);
+        if let Err(error) = &sent {
+            tracing::debug!(%error, %to, "a message was not sent");
+        }
+        match kind {
+            Message::Report if sent.is_ok() => self.counters.reports += 1,
+            Message::Report => self.counters.unsent_reports += 1,
+            Message::Completion if sent.is_ok() => {
+                let is_first = self.access.as_ref().is_some_and(Access::note_completion);
+                self.node.completion_sent(is_first);
+            }
+            Message::Completion | Message::Other => {}
+        }
+    }
+
+    fn try_send(&self, message: &Feedback, to: SocketAddr) -> io::Result<()> {
+        let through = self.access.as_ref().and_then(|access| access.send_feedback(message.bytes(), to));
+        match (through, &self.reports) {
+            (Some(sent), _) => sent,
+            (None, Some(reports)) => reports.send_to(message.bytes(), to).map(|_| ()),
+            (None, None) => Ok(()),
         }
     }
 }

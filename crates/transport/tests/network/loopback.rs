@@ -21,6 +21,7 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::option::RawValue;
 use layercast_core::units::Rate;
+use layercast_delivery::node::ReceiveError;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
 use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
@@ -231,14 +232,17 @@ fn errors_say_what_is_wrong() {
     let wrong = SendOptions { group: unicast, ..sending(5, "elm", Ends::default()) };
     assert!(matches!(try_send(&wrong, &file), Error::Session(_)));
     let wrong = ReceiveOptions { known: Known::Group(unicast, None), ..receiving(5, into.clone()) };
-    assert!(matches!(get(&wrong), Err(Error::WrongGroup { .. })));
+    assert!(matches!(get(&wrong), Err(Error::Receive(ReceiveError::WrongGroup { .. }))));
 
     let gone = temp.0.join("nosuch");
     assert!(matches!(try_send(&sending(5, "elm", Ends::default()), &gone), Error::File { .. }));
 
     let silent = ReceiveOptions { start_within: Duration::from_millis(600), ..receiving(6, into.clone()) };
     let error = get(&silent).unwrap_err();
-    assert!(matches!(&error, Error::Silent { reasons, .. } if reasons.contains("querier")), "{error}");
+    assert!(
+        matches!(&error, Error::Receive(ReceiveError::Silent { reasons, .. }) if reasons.contains("querier")),
+        "{error}"
+    );
 
     let nowhere = receiving(5, temp.0.join("no/such/directory"));
     assert!(matches!(get(&nowhere), Err(Error::File { .. })));
@@ -256,7 +260,7 @@ fn errors_say_what_is_wrong() {
     let partial = into.join(".layercast");
     assert!(
         matches!(&error, Error::Kept { reason, path, .. }
-            if matches!(**reason, Error::SessionEnded { .. }) && *path == partial),
+            if matches!(**reason, Error::Receive(ReceiveError::SessionEnded { .. })) && *path == partial),
         "{error}"
     );
     assert!(partial.exists());
@@ -388,7 +392,10 @@ fn a_second_receiver_of_tfrc_is_turned_away() {
         Error::Kept { reason, .. } => *reason,
         other => other,
     };
-    assert!(matches!(&reason, Error::Full { protocol, most: 1 } if protocol == "tfrc"), "{reason}");
+    assert!(
+        matches!(&reason, Error::Receive(ReceiveError::Full { protocol, most: 1 }) if protocol == "tfrc"),
+        "{reason}"
+    );
     source.notice(|notice| matches!(notice, Notice::TurnedAway { protocol: "tfrc", most: 1, .. }));
     flag.store(true, Ordering::Relaxed);
     // Complete, or stopped by its user; not turned away.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use layercast_delivery::stream::Units;
+use layercast_delivery::stream::{LayerOutputs, Units};
 
 use crate::error::Error;
 use crate::notice::Notice;
@@ -154,28 +154,25 @@ fn make(path: &Path, replaces: bool) -> Result<File, Error> {
 /// The outputs of a session's layers.
 #[derive(Debug)]
 pub(super) struct Outputs {
+    to: StreamOutputs,
+    replaces: bool,
     units: Units,
     outputs: Vec<Option<Output>>,
 }
 
-impl Outputs {
-    pub(super) fn open(
-        to: &StreamOutputs,
-        layers: u16,
-        units: Units,
-        replaces: bool,
-    ) -> Result<Outputs, Error> {
-        let open = |layer| to.of(layer).map(|output| Output::start(output, replaces)).transpose();
-        Ok(Outputs { units, outputs: (0..layers).map(open).collect::<Result<_, _>>()? })
+impl LayerOutputs for Outputs {
+    type Error = Error;
+
+    fn open(&mut self, layers: u16, units: Units) -> Result<(), Error> {
+        self.units = units;
+        for layer in self.outputs.len() as u16..layers {
+            let output = self.to.of(layer).map(|output| Output::start(output, self.replaces)).transpose()?;
+            self.outputs.push(output);
+        }
+        Ok(())
     }
 
-    /// For how many layers they are.
-    pub(super) fn count(&self) -> usize {
-        self.outputs.len()
-    }
-
-    /// Writes a unit.
-    pub(super) fn write(&mut self, layer: u16, unit: &[u8]) {
+    fn write(&mut self, layer: u16, unit: &[u8]) {
         let Some(Some(output)) = self.outputs.get_mut(usize::from(layer)) else { return };
         let mut queue = output.shared.lock();
         if queue.is_closed || queue.bytes.len() + unit.len() > WAITING_MAX {
@@ -190,15 +187,25 @@ impl Outputs {
         output.shared.news.notify_one();
     }
 
+    fn are_closed(&self) -> bool {
+        let mut outputs = self.outputs.iter().flatten().peekable();
+        outputs.peek().is_some() && outputs.all(|output| output.shared.lock().is_closed)
+    }
+
+    fn may_pass(error: &Error) -> bool {
+        error.may_pass()
+    }
+}
+
+impl Outputs {
+    /// None is open.
+    pub(super) fn new(to: StreamOutputs, replaces: bool) -> Outputs {
+        Outputs { to, replaces, units: Units::Length, outputs: Vec::new() }
+    }
+
     /// Units of each layer that were not written.
     pub(super) fn unwritten(&self) -> impl Iterator<Item = u64> {
         self.outputs.iter().map(|output| output.as_ref().map_or(0, |output| output.unwritten))
-    }
-
-    /// Whether nothing can be written to any of them.
-    pub(super) fn are_closed(&self) -> bool {
-        let mut outputs = self.outputs.iter().flatten().peekable();
-        outputs.peek().is_some() && outputs.all(|output| output.shared.lock().is_closed)
     }
 
     /// Outputs that cannot be written to any more, each once.

@@ -12,9 +12,10 @@ use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
 use layercast_delivery::node::ReceiverNote;
+use layercast_delivery::protocols::deployed;
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
-use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, deployed, receive};
+use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, receive};
 use layercast_transport::relay::{RelayEvent, RelayOptions, ServeOptions, relay};
 use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, ServeUse, TAGGED, send};
 
@@ -74,7 +75,7 @@ pub(crate) fn play(role: &str) {
             let base = Rate::from_kbps(base.parse().unwrap());
             let count = count.parse().unwrap();
             let layers = LayerTable::multiplicative(factor.parse().unwrap(), base, count).unwrap();
-            let mut protocol = deployed(control).unwrap();
+            let mut protocol: layercast_protocols::registry::Protocol = deployed(control).unwrap();
             let layers = match control {
                 // Protocols with waves make their own out of two rates.
                 "tide" | "webrc" => protocol.span(base, layers.top_rate(), Size::from_bytes(1000)).unwrap(),

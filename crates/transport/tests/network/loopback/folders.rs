@@ -43,8 +43,8 @@ fn a_partial_file_is_kept_and_the_next_receiver_goes_on_with_it() {
                     matches!(
                         (place, *reason),
                         (0, Error::Interrupted)
-                            | (1, Error::SessionEnded { .. })
-                            | (2, Error::TimeOver { .. })
+                            | (1, Error::Receive(ReceiveError::SessionEnded { .. }))
+                            | (2, Error::Receive(ReceiveError::TimeOver { .. }))
                     ),
                     "{place}"
                 );

@@ -50,7 +50,10 @@ fn three_receivers_of_different_rates_are_listed_the_slowest_first() {
     let (seen, sent) = watched(file, options, is_settled);
     for receiver in receivers {
         // The source ends before they are complete.
-        assert!(matches!(receiver.join().unwrap(), Err(Error::Kept { .. } | Error::SessionEnded { .. })));
+        assert!(matches!(
+            receiver.join().unwrap(),
+            Err(Error::Kept { .. } | Error::Receive(ReceiveError::SessionEnded { .. }))
+        ));
     }
     let last = seen.last().unwrap();
     assert_eq!(last.summary.receivers.mean, 3.0, "{last:?}");

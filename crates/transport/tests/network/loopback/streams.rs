@@ -122,7 +122,10 @@ fn files_and_streams_are_told_apart_in_words() {
     let flag = Arc::clone(&stop);
     let source = thread::spawn(move || sending_stream::send(&inputs, &options, &flag, &mut |_| {}));
     let error = get(&receiving(246, temp.directory("into"))).unwrap_err();
-    assert!(matches!(error, Error::IsStream) && error.to_string().contains("--stream"), "{error}");
+    assert!(
+        matches!(error, Error::Receive(ReceiveError::IsStream)) && error.to_string().contains("--stream"),
+        "{error}"
+    );
     stop.store(true, Ordering::Relaxed);
     assert_eq!(source.join().unwrap().unwrap().0, StreamStopped::Interrupted);
 
@@ -132,7 +135,7 @@ fn files_and_streams_are_told_apart_in_words() {
     let with = receiving(249, temp.directory("out"));
     let error =
         receiving_stream::receive(&with, &to, &AtomicBool::new(false), &mut |_| {}).map(|_| ()).unwrap_err();
-    assert!(matches!(error, Error::NotStream), "{error}");
+    assert!(matches!(error, Error::Receive(ReceiveError::NotStream)), "{error}");
     source.end().unwrap();
 }
 

@@ -1,9 +1,9 @@
 //! A circuit breaker (RFC 8084; RFC 8085, section 3.1.10): a receiver whose path loses most of the base layer, to
 //! which there is no lower level, leaves the session for a while.
 
-use std::time::Duration;
+use layercast_core::units::Duration;
 
-use layercast_delivery::node::RecentPackets;
+use super::packet_loss::RecentPackets;
 
 /// The share of lost packets at which it trips (CHOICE: random loss of a third must not trip it).
 const LOST: f64 = 0.5;
@@ -35,7 +35,7 @@ impl Breaker {
             return None;
         }
         self.overloaded_for = Duration::ZERO;
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.trips.min(8)).min(LONGEST_PAUSE);
+        let pause = (FIRST_PAUSE * (1 << self.trips.min(8))).min(LONGEST_PAUSE);
         self.trips += 1;
         Some(pause)
     }
@@ -49,7 +49,7 @@ mod tests {
     fn only_persistent_loss_of_most_of_the_base_layer_trips_it() {
         let second = Duration::from_secs(1);
         let lost = |share: u64| {
-            let over = layercast_core::units::Duration::from_secs(5);
+            let over = Duration::from_secs(5);
             Some(RecentPackets { sent: 100, received: 100 - share, over })
         };
         let mut breaker = Breaker::default();

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use layercast_core::units::Rate;
-use layercast_delivery::announce::flute::FluteSession;
-use layercast_delivery::groups::GroupRange;
-use layercast_delivery::relay::child::News;
+
+use crate::announce::flute::FluteSession;
+use crate::groups::GroupRange;
+use crate::relay::child::News;
 
 /// Something that does not end a transfer, in words for the operator. Each is given once, not for every packet.
 #[derive(Clone, Debug, PartialEq)]

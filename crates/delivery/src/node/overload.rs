@@ -5,10 +5,9 @@
 
 use layercast_core::units::{Duration, Layer, Rate};
 
-use crate::host::ReceiverHost;
+use super::packet_loss::RecentPackets;
 use crate::notice::Notice;
-use layercast_delivery::node::RecentPackets;
-use layercast_delivery::session::Session;
+use crate::session::Session;
 
 /// How long a receiver must have held the base layer alone: longer than losses are counted, so that those of upper
 /// layers are not.
@@ -20,13 +19,13 @@ const LEAST_PACKETS: u64 = 30;
 /// How far the rate may be from the base layer's. Sources with one rate, which they adapt, are not constant.
 const TOLERANCE: f64 = 0.25;
 
-/// What a receiver at the base layer should report, if its path is overloaded.
-pub(super) fn of(host: &ReceiverHost) -> Option<Notice> {
-    let recent = host.recent_packets().filter(|_| host.base_only_for() >= ALONE_FOR)?;
-    notice(host.session(), recent)
-}
-
-fn notice(session: &Session, recent: RecentPackets) -> Option<Notice> {
+/// What a receiver of the base layer alone, for so long, should report, if its path is overloaded.
+pub(super) fn notice(
+    session: &Session,
+    alone_for: Duration,
+    recent: Option<RecentPackets>,
+) -> Option<Notice> {
+    let recent = recent.filter(|_| alone_for >= ALONE_FOR)?;
     let rate = |packets: u64| {
         let bits = packets as f64 * session.packet.as_bits() as f64;
         Rate::from_bps((bits / recent.over.as_secs_f64() / 1e4).round() * 1e4)
@@ -65,7 +64,8 @@ mod tests {
             stream: None,
         };
         let over = Duration::from_secs(5);
-        let found = |sent, received| notice(&session, RecentPackets { sent, received, over });
+        let found =
+            |sent, received| notice(&session, ALONE_FOR, Some(RecentPackets { sent, received, over }));
         let (base, arriving) = (Rate::from_mbps(4.0), Rate::from_mbps(2.0));
         assert_eq!(found(2500, 1250), Some(Notice::BaseTooFast { base, arriving, lost: 0.5 }));
         assert_eq!(found(2500, 2300), None);

@@ -4,10 +4,11 @@
 
 use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
-use layercast_delivery::node::{PacketLoss, RecentPackets};
-use layercast_delivery::object::{FEC_NO_CODE, FEC_RAPTORQ, Toi};
-use layercast_delivery::packet::PayloadId;
-use layercast_delivery::part::Part;
+
+use super::packet_loss::{PacketLoss, RecentPackets};
+use crate::object::{FEC_NO_CODE, FEC_RAPTORQ, Toi};
+use crate::packet::PayloadId;
+use crate::part::Part;
 
 /// How many blocks are watched at once: more than senders interleave.
 const BLOCKS: u16 = 64;
