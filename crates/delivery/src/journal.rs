@@ -28,8 +28,9 @@ const BLOCK: u8 = 3;
 const OVERWRITTEN: u8 = 4;
 const CHECKSUM: usize = 4;
 const PLACE: usize = 4;
-/// Records are written when there are this many bytes of them, or when the receiver asks.
-const BUFFER: usize = 1 << 14;
+/// Records are written when there are this many bytes of them, or when the receiver asks: with the last one, as many as a buffer
+/// has that was doubled.
+const BUFFER: usize = (1 << 13) - 16;
 /// How much is read at once.
 const READ: usize = 1 << 16;
 

@@ -47,6 +47,9 @@ const PART: usize = 512;
 /// The maximum number of events that wait for the host. Further ones are counted by the states of objects alone.
 const EVENTS_MAX: usize = 1 << 16;
 
+/// Packets that come together as a rule: more of them need more memory.
+const BATCH: usize = 256;
+
 /// The maximum number of reasons why instances cannot be used that are reported.
 const REJECTIONS_MAX: usize = 8;
 
@@ -132,7 +135,7 @@ impl<D: Disk> Reception<D> {
             counters: AssemblyCounters::default(),
             events: Vec::new(),
             room: vec![0; 1 << 20],
-            batch: Vec::new(),
+            batch: Vec::with_capacity(BATCH),
             decoders: None,
         }
     }

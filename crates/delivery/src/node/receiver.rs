@@ -43,6 +43,8 @@ const DECODED_WITHIN: Duration = Duration::from_ms(2);
 const STRANGERS_MAX: usize = 8;
 /// Other senders are reported while the session itself was heard within this time.
 const RECENT: Duration = Duration::from_secs(1);
+/// Packets that come together as a rule: more of them need more memory.
+const BATCH: usize = 256;
 /// The pause of a service after an error that may pass.
 const PAUSE: Duration = Duration::from_secs(30);
 
@@ -249,8 +251,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             next_look: Time::ZERO,
             is_busy: false,
             authentic: 0,
-            taken: Vec::new(),
-            outputs: VecDeque::new(),
+            taken: Vec::with_capacity(BATCH),
+            outputs: VecDeque::with_capacity(16),
             settings,
         }
     }
