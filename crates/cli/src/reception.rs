@@ -37,6 +37,12 @@ pub(crate) fn line(reception: &Reception, completions: usize) -> Option<String> 
     Some(text)
 }
 
+/// How many receivers; none while nobody has reported.
+pub(crate) fn number_of(reception: &Reception) -> Option<String> {
+    let receivers = &reception.summary.receivers;
+    (receivers.mean >= 0.5).then(|| number(receivers))
+}
+
 /// How many of the receivers that are not known to be complete have been silent, so that they may be.
 pub(crate) fn unknown(reception: &Reception) -> usize {
     reception.summary.slowest.iter().filter(|known| is_unknown(known, reception.at)).count()

@@ -18,6 +18,7 @@ use crate::commands::Failure;
 use crate::configured::{StreamReceive, StreamSend};
 use crate::finding;
 use crate::output::{complain_lines, print};
+use crate::reception;
 use crate::transfer::{line, note, status, stop_flag};
 use crate::transport_failure::failure;
 use crate::view::{self, rounded};
@@ -31,6 +32,7 @@ pub(crate) fn send(stream: &StreamSend) -> Result<(), Failure> {
     let bar = line(quiet, None);
     let mut described = Ok(());
     let mut watch = Watch::begin("source", *json, None, None)?;
+    let mut receivers = None;
     let outcome = sending::send(inputs, options, &stop, &mut |event| {
         match event {
             StreamSendEvent::Host(SendEvent::Ready(session, _, description)) => {
@@ -39,9 +41,13 @@ pub(crate) fn send(stream: &StreamSend) -> Result<(), Failure> {
                     .and_then(|()| finding::name_session(*json, description));
             }
             StreamSendEvent::Host(SendEvent::Notice(notice)) => note(&bar, notice),
+            StreamSendEvent::Host(SendEvent::Reception(reception)) => {
+                receivers = reception::number_of(reception);
+            }
             StreamSendEvent::Host(_) => {}
             StreamSendEvent::Progress(progress) => {
-                let text = sent(progress);
+                let mut text = sent(progress);
+                text.extend(receivers.as_ref().map(|receivers| format!(", {receivers}")));
                 bar.set_message(text.clone());
                 watch.log(&bar, quiet, || text);
             }
@@ -92,8 +98,8 @@ fn sent_layers(progress: &StreamSendProgress) -> String {
         let (input, sent) = (&layer.input, &layer.sent);
         let _ = writeln!(
             text,
-            "Layer {index}: {} units, {} bytes, {} expired; {} packets of data, {} of repair, {} without data",
-            input.units, input.bytes, input.expired, sent.source, sent.repair, sent.idle,
+            "Layer {index}: {} units, {} bytes, {} expired; {} packets of data, {} of repair, {} without data, {} for nobody",
+            input.units, input.bytes, input.expired, sent.source, sent.repair, sent.idle, sent.dropped,
         );
     }
     text

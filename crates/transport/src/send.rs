@@ -6,6 +6,7 @@ mod hashing;
 mod lateness;
 mod neighbours;
 mod packages;
+mod program;
 mod quiet;
 mod read_ahead;
 mod repairs;
@@ -23,43 +24,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
 use layercast_core::contract::Estimates;
-use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
-use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
 
-use crate::announcing::{Announcing, Size as ContentSize, describe};
+use crate::announcing::Size as ContentSize;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Interface, OUTAGE_MAX, SourceHost};
+use crate::host::{Interface, SourceHost};
 use crate::notice::Notice;
 use crate::random_seed;
-use crate::relay::{ServeOptions, SourceServer};
-use layercast_delivery::announce::announcer::AnnounceError;
+use crate::relay::ServeOptions;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::node::SourceCounters;
 use layercast_delivery::object::{Cut, TOI_TABLE};
 use layercast_delivery::packet::Completion;
-use layercast_delivery::reporting::{Collector, Summary};
-use layercast_delivery::security::encryption::Salt;
+use layercast_delivery::reporting::Summary;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
-use layercast_delivery::session::{Session, SessionError, whole_rates};
+use layercast_delivery::session::Session;
 
 pub use files::Files;
 pub use layercast_delivery::object::PART_SYMBOLS;
 
 use follow::Follower;
-use lateness::Lateness;
-use neighbours::{Before, Neighbours};
-use quiet::Quiet;
+use neighbours::Before;
+use program::{Program, check_mtu, description, new_salt};
 use scan::Reading;
 use state::Saved;
 use writer::Writer;
 
-/// The interval of progress reports and of checks of the files.
-const PROGRESS_EVERY: Duration = Duration::from_ms(500);
 /// For so long a sender of a number of rounds goes on when a hash has been named, so that the table is sent with it (CHOICE).
 const HASH_SENT: Duration = Duration::from_ms(2000);
 /// The least length of a file that is sent while it is read for its hash, if nothing else is said (CHOICE): reading a shorter one
@@ -240,7 +234,7 @@ pub fn send(
     };
     let session = description(options, any, None)?;
     session.check()?;
-    let mut interface = Interface::ready(options.interface.as_deref(), options.group)?;
+    let interface = Interface::ready(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
     // A salt that was used goes on, as do the packet numbers, so that receivers who know it can go on too.
@@ -284,34 +278,14 @@ pub fn send(
         sequence.grant(writer.as_ref().map_or(SEQUENCE_MAX, Writer::granted));
         host.node.protect(key, sequence);
     }
-    serve(&mut host, options.serve.as_ref())?;
-    if options.reports {
-        host.node.poll_receivers();
-    }
-    host.bound(options.on_demand);
-    let mut neighbours = Neighbours::open(&interface, host.session());
     let size = ContentSize { files: files.objects(), bytes };
-    let key = options.key.as_ref().map(SecretKey::public);
-    let of = |session: &Session| {
-        let described = describe(session, &options.name, key, (options.ttl, size), &options.relays);
-        described.map_err(AnnounceError::from)
-    };
-    let described = of(host.session())?;
-    say(&SendEvent::Ready(host.session(), files.objects(), &described));
-
-    let clock = host.clock();
-    neighbours.know(before.finish(&clock, say));
-    let mut announcing = announce(&interface, &described, options, clock.now(), seed, say);
-    let begin = clock.now();
+    let mut program = Program::new(host, interface, options, (size, seed), Some(before), say)?;
     let mut completed = Completed::default();
-    let mut outage = Outage::default();
-    let mut lateness = Lateness::default();
-    let mut quiet = Quiet::default();
-    let mut next_progress = begin + PROGRESS_EVERY;
     let mut hashing_until = None;
-    host.start(&mut files)?;
-    loop {
-        host.step(next_progress, &mut files)?;
+    let (stopped, report) = loop {
+        let now = program.step(&mut files, say)?;
+        let elapsed = program.elapsed(now);
+        let host = &mut program.host;
         while let Some((completion, from)) = host.node.take_completion() {
             // Reports stand for other receivers too where completions are not asked for.
             if options.ends.completions.is_none() {
@@ -322,90 +296,57 @@ pub fn send(
                 collector.complete(completion.receiver, completed.addresses.len());
             }
         }
-        let now = clock.now();
         let report = SendProgress {
-            elapsed: StdDuration::from_nanos(now.since(begin).as_ns()),
+            elapsed,
             rounds: files.rounds(),
             counters: *host.node.counters(),
             completions: completed.addresses.len(),
             estimates: Estimates::default(),
         };
-        outage.look(&interface, &host, now, say);
-        quiet.look(&mut host, now, say);
         if files.is_hashing() {
             hashing_until = Some(now);
         }
         // Receivers cannot complete a file whose hash has not come.
         let named = hashing_until.is_none_or(|until| now.since(until) >= HASH_SENT);
         let stopped = why_stop(&options.ends, &report, stop).filter(|&why| why != Stopped::Rounds || named);
-        if now >= next_progress || stopped.is_some() {
-            next_progress = now + PROGRESS_EVERY;
-            let report = SendProgress { estimates: host.estimates(), ..report };
-            say(&SendEvent::Progress(&report));
-            if host.node.collector().is_some_and(Collector::take_news)
-                && let Some(reception) = reception(&mut host, now)
-            {
-                say(&SendEvent::Reception(&reception));
-            }
-            neighbours.look(&clock, say);
-            if let Some(announcing) = &mut announcing {
-                announcing.step(&clock);
-            }
-            if let Some(to) = another_address(&host, &interface) {
-                host.move_to(&to, options.ttl)?;
-                files.describe(host.session())?;
-                neighbours = Neighbours::open(&to, host.session());
-                let described = of(host.session())?;
-                announcing = announce(&to, &described, options, now, seed, say);
-                let (from, to) = (std::mem::replace(&mut interface, to).address, host.session().source);
-                say(&SendEvent::Notice(&Notice::Moved { from, to }));
-                say(&SendEvent::Ready(host.session(), files.objects(), &described));
-            }
-            turned_away(&mut host, options, say);
-            if let Some(notice) = lateness.look(host.node.take_lateness()) {
-                say(&SendEvent::Notice(&notice));
-            }
-            if let Some(writer) = &mut writer {
-                let notice =
-                    writer.look(now, &files, host.node.packet_numbers().map(|numbers| numbers.left()));
-                host.node.packet_numbers().into_iter().for_each(|numbers| numbers.grant(writer.granted()));
-                notice.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
-            }
-            if let Some(stopped) = stopped {
-                if let Some(notice) = writer.and_then(|writer| writer.finish(&files)) {
-                    say(&SendEvent::Notice(&notice));
-                }
-                host.stop(&mut files)?;
-                announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
-                return Ok(Sent {
-                    stopped,
-                    progress: report,
-                    completed: completed.addresses,
-                    withdrawn: files.withdrawn(),
-                    left_out: files.left_out(),
-                    reception: reception(&mut host, now),
-                });
-            }
-            if let Some(changes) = follower.as_ref().and_then(Follower::take) {
-                files.change(&changes, say)?;
-                host.node.demands().iter_mut().for_each(|demands| demands.renew(now));
-            }
-            if let Err(error) = files.check(say) {
-                // Receivers cannot complete what is gone: announce the end of the session.
-                host.stop(&mut files)?;
-                announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
-                return Err(error);
-            }
+        if !program.is_due(now) && stopped.is_none() {
+            continue;
         }
+        let report = SendProgress { estimates: program.host.estimates(), ..report };
+        say(&SendEvent::Progress(&report));
+        program.look(now, &mut files, say)?;
+        let node = &mut program.host.node;
+        if let Some(writer) = &mut writer {
+            let notice = writer.look(now, &files, node.packet_numbers().map(|numbers| numbers.left()));
+            node.packet_numbers().into_iter().for_each(|numbers| numbers.grant(writer.granted()));
+            notice.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
+        }
+        if let Some(stopped) = stopped {
+            break (stopped, report);
+        }
+        if let Some(changes) = follower.as_ref().and_then(Follower::take) {
+            files.change(&changes, say)?;
+            node.demands().iter_mut().for_each(|demands| demands.renew(now));
+        }
+        if let Err(error) = files.check(say) {
+            // Receivers cannot complete what is gone: announce the end of the session.
+            program.end(&mut files)?;
+            return Err(error);
+        }
+    };
+    if let Some(notice) = writer.and_then(|writer| writer.finish(&files)) {
+        say(&SendEvent::Notice(&notice));
     }
-}
-
-/// Serves receivers and relays by unicast too, if so asked.
-fn serve(host: &mut SourceHost, options: Option<&ServeUse>) -> Result<(), Error> {
-    let Some(ServeUse { serve, only }) = options else { return Ok(()) };
-    let server = SourceServer::open(serve, host.session().source)?;
-    host.branch(Box::new(server), *only);
-    Ok(())
+    let reception = program.reception(program.host.clock().now());
+    program.end(&mut files)?;
+    Ok(Sent {
+        stopped,
+        progress: report,
+        completed: completed.addresses,
+        withdrawn: files.withdrawn(),
+        left_out: files.left_out(),
+        reception,
+    })
 }
 
 /// Where the bytes of packages are kept: next to the state, which is where the operator wants the sender to write.
@@ -416,37 +357,6 @@ fn packages_folder(state: Option<&Path>) -> PathBuf {
         Some(folder) => folder.to_owned(),
         None => std::env::temp_dir(),
     }
-}
-
-/// The interface with the address that it has now, if the network takes no packets since this host no longer has the old one.
-fn another_address(host: &SourceHost, interface: &Interface) -> Option<Interface> {
-    host.outage()?;
-    let group = host.session().group;
-    if Interface::find(Some(&interface.address.to_string()), group).is_ok() {
-        return None;
-    }
-    Interface::find(Some(&interface.name), group).or_else(|_| Interface::find(None, group)).ok()
-}
-
-/// What is known of the receivers, if they are polled.
-fn reception(host: &mut SourceHost, now: Time) -> Option<Reception> {
-    host.node.collector().map(|collector| Reception { at: now, summary: collector.summary(now) })
-}
-
-/// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.
-fn announce(
-    interface: &Interface,
-    description: &Description,
-    options: &SendOptions,
-    now: Time,
-    seed: u64,
-    say: &mut dyn FnMut(&SendEvent<'_>),
-) -> Option<Announcing> {
-    let key = options.key.as_ref();
-    let open = || Announcing::open(interface, options.group, description, key, now, seed);
-    let opened = options.is_announced.then(open)?;
-    let failed = |error: Error| say(&SendEvent::Notice(&Notice::NotAnnounced { reason: error.to_string() }));
-    opened.map_err(failed).ok()
 }
 
 /// The receivers that reported completion, each once.
@@ -467,56 +377,6 @@ impl Completed {
     }
 }
 
-/// Reports the beginning and the end of an outage.
-#[derive(Debug, Default)]
-struct Outage {
-    since: Option<Time>,
-}
-
-impl Outage {
-    fn look(
-        &mut self,
-        interface: &Interface,
-        host: &SourceHost,
-        now: Time,
-        say: &mut dyn FnMut(&SendEvent<'_>),
-    ) {
-        match (self.since, host.outage()) {
-            (None, Some((since, error))) => {
-                self.since = Some(since);
-                let patience = Some(StdDuration::from_nanos(OUTAGE_MAX.as_ns()));
-                let reason = Interface::trouble(&interface.name)
-                    .map_or_else(|| error.to_string(), |(what, remedy)| format!("{what}: {remedy}"));
-                say(&SendEvent::Notice(&Notice::UplinkDown { reason, patience }));
-            }
-            (Some(since), None) => {
-                self.since = None;
-                let after = StdDuration::from_nanos(now.since(since).as_ns());
-                say(&SendEvent::Notice(&Notice::UplinkBack { after }));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Names receivers that came after the last one that the protocol serves.
-fn turned_away(host: &mut SourceHost, options: &SendOptions, say: &mut dyn FnMut(&SendEvent<'_>)) {
-    let most = options.protocol.requirements().most_receivers().unwrap_or(usize::MAX);
-    while let Some(receiver) = host.node.take_turned_away() {
-        let protocol = options.protocol.name();
-        say(&SendEvent::Notice(&Notice::TurnedAway { receiver, protocol, most }));
-    }
-}
-
-/// Rejects packets that the interface would cut into fragments.
-fn check_mtu(interface: &Interface, session: &Session) -> Result<(), Error> {
-    let packet = session.packet.as_bytes();
-    match interface.mtu(session.group) {
-        Some(mtu) if packet > mtu => Err(Error::AboveMtu { packet, mtu, interface: interface.name.clone() }),
-        _ => Ok(()),
-    }
-}
-
 fn why_stop(ends: &Ends, report: &SendProgress, stop: &AtomicBool) -> Option<Stopped> {
     if stop.load(Ordering::Relaxed) {
         return Some(Stopped::Interrupted);
@@ -528,36 +388,4 @@ fn why_stop(ends: &Ends, report: &SendProgress, stop: &AtomicBool) -> Option<Sto
         return Some(Stopped::Rounds);
     }
     ends.after.filter(|&after| report.elapsed >= after).map(|_| Stopped::Time)
-}
-
-/// A salt that no session had before.
-fn new_salt() -> Salt {
-    let (high, low) = (u128::from(random_seed()), u128::from(random_seed()));
-    Salt((high << 64 | low).to_be_bytes())
-}
-
-/// The description of a session that is about to start. Number and port are filled in later.
-fn description(options: &SendOptions, source: IpAddr, salt: Option<Salt>) -> Result<Session, Error> {
-    let layers = whole_rates(&options.layers).map_err(SessionError::Layers)?;
-    let needs = options.protocol.requirements();
-    let plan = SessionPlan { layers: layers.clone(), packet_size: options.packet };
-    let agreed = needs.agreed().iter().filter_map(|name| {
-        let value = options.protocol.get(name)?;
-        Some(((*name).to_owned(), value))
-    });
-    Ok(Session {
-        tsi: random_seed() as u32,
-        protocol: options.protocol.name().to_owned(),
-        source,
-        group: options.group,
-        // The discard port is a placeholder where the system chooses one.
-        feedback: SocketAddr::new(source, if options.feedback_port == 0 { 9 } else { options.feedback_port }),
-        packet: options.packet,
-        channels: needs.channels(&plan),
-        agreed: agreed.collect(),
-        group_key: options.group_key.as_ref().map(|key| key.fingerprint().to_string()),
-        salt,
-        layers,
-        stream: None,
-    })
 }

@@ -137,6 +137,8 @@ fn stream(receive: &Receive, sought: Sought, outputs: StreamOutputs) -> Result<S
         protocol_options: receive.options.clone(),
         group_key: group_key(receive.group_key.as_deref())?,
         salt: sought.salt,
+        keep_going: receive.keep_going,
+        silent: receive.silent,
         relays: relays(&receive.relays, &sought.relays)?,
         ..found(receive, sought.known)
     };

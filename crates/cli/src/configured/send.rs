@@ -82,8 +82,6 @@ fn files(send: &Send) -> Result<FilesSend, Failure> {
     let common = layered(send, protocol, layers, packet)?;
     let options = SendOptions {
         ends: Ends { rounds: send.rounds, completions: send.until_complete, ..common.ends },
-        reports: !send.no_reports,
-        on_demand: !send.all_layers,
         follow: send.follow,
         packs: !send.no_packages,
         state: send.state.clone(),
@@ -166,8 +164,8 @@ fn layered(
         ttl: send.ttl,
         ends: Ends { after: send.after.map(std), ..Ends::default() },
         group_key: group_key(send.group_key.as_deref())?,
-        reports: false,
-        on_demand: false,
+        reports: !send.no_reports,
+        on_demand: !send.all_layers,
         encrypts: send.encrypt,
         follow: false,
         packs: false,

@@ -32,6 +32,7 @@ impl Line {
                     .count("source_symbols", layer.sent.source)
                     .count("repair_symbols", layer.sent.repair)
                     .count("packets_idle", layer.sent.idle)
+                    .count("packets_dropped", layer.sent.dropped)
                     .object()
             })
             .collect();

@@ -79,15 +79,7 @@ const ROWS: &[Row] = &[
         "add --group, or leave it out",
     )]),
     row("session", &[USED, IN_URL, USED, UNDESCRIBED]),
-    row(
-        "silent",
-        &[
-            USED,
-            FOREIGN,
-            no("receivers of live data report nothing of this", "leave it out"),
-            no("amca and nca need the reports of receivers", "leave it out"),
-        ],
-    ),
+    row("silent", &[USED, FOREIGN, USED, no("amca and nca need the reports of receivers", "leave it out")]),
     row(
         "group_key",
         &[
@@ -125,15 +117,7 @@ const ROWS: &[Row] = &[
             no("reliable sessions send each file once", "use --replace"),
         ],
     ),
-    row(
-        "keep_going",
-        &[
-            USED,
-            USED,
-            no("a receiver of live data follows a restarted sender", "start it again at the end"),
-            ONCE,
-        ],
-    ),
+    row("keep_going", &[USED, USED, USED, ONCE]),
     row(
         "on_complete",
         &[

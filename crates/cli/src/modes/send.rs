@@ -91,15 +91,8 @@ const ROWS: &[Row] = &[
     row("after", &[USED, USED, ENDS]),
     row("rounds", &[USED, INPUTS, ENDS]),
     row("until_complete", &[USED, INPUTS, ENDS]),
-    row(
-        "no_reports",
-        &[
-            USED,
-            no("receivers of live data are asked for no reports", "leave it out"),
-            no("amca and nca need the reports of receivers", "leave it out"),
-        ],
-    ),
-    row("all_layers", &[USED, no("all layers of live data are sent", "leave it out"), OWN_RATE]),
+    row("no_reports", &[USED, USED, no("amca and nca need the reports of receivers", "leave it out")]),
+    row("all_layers", RATES),
     row("group_key", &[USED, USED, NO_KEYS]),
     row("encrypt", &[USED, USED, NO_KEYS]).rules(&[needs(
         &["group_key"],

@@ -29,6 +29,8 @@ pub struct SourceCounters {
     pub repair: u64,
     /// Packets for which there was no data.
     pub idle: u64,
+    /// Packets that were not sent, since nobody holds the layer.
+    pub dropped: u64,
 }
 
 /// The repair symbols of a block that were not sent yet.
@@ -141,6 +143,13 @@ impl LayerSource {
         };
         *head = Head { block, symbol, sent_us: now.as_wire_us() }.to_bytes();
         Head::BYTES + length
+    }
+
+    /// As [`LayerSource::next`], of a packet that is not sent.
+    pub fn drop_next(&mut self, now: Time, room: &mut [u8]) {
+        let before = self.counters;
+        let dropped = before.dropped + u64::from(self.next(now, room) > 0);
+        self.counters = SourceCounters { dropped, ..before };
     }
 
     /// Writes a payload that says that the whole stream has ended, and returns its length.

@@ -44,6 +44,11 @@ impl StreamTable {
         StreamTable { bytes, part_size, next_part: 0, due: Time::ZERO, since: SHARE }
     }
 
+    /// The next packet of the base layer is one of the table.
+    pub fn announce_soon(&mut self) {
+        (self.due, self.since) = (Time::ZERO, SHARE);
+    }
+
     /// Writes the payload of the next packet of the base layer to `room`, if that is the table's turn.
     pub fn next(&mut self, now: Time, room: &mut [u8]) -> Option<Load> {
         self.since = self.since.saturating_add(1);

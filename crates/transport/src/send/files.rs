@@ -21,6 +21,7 @@ use layercast_delivery::signed_table::TableSigner;
 use super::follow::Changes;
 use super::hashing::Hashing;
 use super::packages::{Origin, Packages, Prepared};
+use super::program::Supply;
 use super::repairs::ENCODERS_MAX;
 use super::scan::{Found, FoundItem, LeftOut, Reading, hashed, item_of, open, scan, tag_of};
 use super::state::{Entry, Numbers, Saved, text};
@@ -358,11 +359,6 @@ impl Files {
         text(numbers, files)
     }
 
-    /// The session has another description from now on.
-    pub(super) fn describe(&mut self, session: &Session) -> Result<(), Error> {
-        Ok(self.sender.describe(session.to_string())?)
-    }
-
     /// How many files and empty folders there are.
     pub fn objects(&self) -> usize {
         self.sender.catalogue().files()
@@ -422,6 +418,12 @@ impl Files {
         self.withdrawn += 1;
         say(&SendEvent::Notice(&Notice::Withdrawn { path, vanished }));
         Ok(())
+    }
+}
+
+impl Supply for Files {
+    fn describe(&mut self, session: &Session) -> Result<(), Error> {
+        Ok(self.sender.describe(session.to_string())?)
     }
 }
 

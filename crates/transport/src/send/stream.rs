@@ -8,22 +8,17 @@ use std::time::Duration as StdDuration;
 
 use layercast_core::contract::Estimates;
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::announce::announcer::AnnounceError;
 use layercast_delivery::node::{Content, SourceCounters};
-use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::sender::Load;
+use layercast_delivery::session::Session;
 use layercast_delivery::stream::{
     CODEPOINT, InputCounters, LayerSource, SourceCounters as LayerSent, StreamPlan, StreamTable,
 };
 
-use super::lateness::Lateness;
-use super::neighbours::Neighbours;
-use super::{
-    Ends, Outage, PROGRESS_EVERY, SendEvent, SendOptions, announce, check_mtu, description, new_salt, serve,
-    turned_away,
-};
-use crate::announcing::{Size as ContentSize, describe, ntp_now_s};
+use super::program::{Program, Supply, check_mtu, description, new_salt};
+use super::{Ends, SendEvent, SendOptions};
+use crate::announcing::{Size as ContentSize, ntp_now_s};
 use crate::error::Error;
 use crate::host::{Interface, SourceHost};
 use crate::random_seed;
@@ -89,9 +84,21 @@ pub enum StreamSendEvent<'a> {
 /// The payload of a source of live data.
 struct StreamSupply {
     table: StreamTable,
-    readers: Vec<Reader>,
+    expires_s: u64,
+    deadline: Duration,
+    layers: Vec<Layer>,
     /// All inputs have ended, and all is sent.
     is_done: bool,
+    scratch: Vec<u8>,
+}
+
+/// A layer.
+struct Layer {
+    reader: Reader,
+    /// The time from one packet to the next at its rate.
+    interval: Duration,
+    /// When its channel had the last packet; of one that is not sent, up to when its data is dropped.
+    asked: Time,
 }
 
 impl Content for StreamSupply {
@@ -104,33 +111,51 @@ impl Content for StreamSupply {
             return Ok(load);
         }
         // A channel beyond the layers is one of the congestion control's own.
-        let Some(reader) = self.readers.get(channel.index()) else { return Ok(Load::default()) };
-        let length = if self.is_done { reader.end(now, room) } else { reader.next(now, room) };
+        let Some(layer) = self.layers.get_mut(channel.index()) else { return Ok(Load::default()) };
+        layer.asked = now;
+        let length = if self.is_done { layer.reader.end(now, room) } else { layer.reader.next(now, room) };
         if length == 0 {
             return Ok(Load::default());
         }
         Ok(Load { toi: u32::from(channel.0) + 1, codepoint: CODEPOINT, length, ..Load::default() })
     }
+
+    fn announce_soon(&mut self) {
+        self.table.announce_soon();
+    }
+}
+
+impl Supply for StreamSupply {
+    fn describe(&mut self, session: &Session) -> Result<(), Error> {
+        self.table = StreamTable::new(session.to_string(), session.symbol_size(), self.expires_s);
+        Ok(())
+    }
 }
 
 impl StreamSupply {
     fn failure(&self) -> Option<Error> {
-        self.readers.iter().find_map(Reader::failure)
+        self.layers.iter().find_map(|layer| layer.reader.failure())
     }
 
-    /// Looks whether all inputs have ended and all is sent.
-    fn look(&mut self) -> bool {
-        self.is_done = self.readers.iter().all(Reader::is_done);
+    /// Looks whether all inputs have ended and all is sent. What comes for a layer that nobody holds is dropped at the layer's
+    /// rate, so that who writes it notices nothing.
+    fn look(&mut self, now: Time) -> bool {
+        for layer in &mut self.layers {
+            while now.since(layer.asked) > self.deadline + layer.interval {
+                layer.asked += layer.interval;
+                layer.reader.drop_next(now, &mut self.scratch);
+            }
+        }
+        self.is_done = self.layers.iter().all(|layer| layer.reader.is_done());
         self.is_done
     }
 
-    fn progress(&self, host: &SourceHost, begin: Time) -> StreamSendProgress {
-        let elapsed = StdDuration::from_nanos(host.clock().now().since(begin).as_ns());
+    fn progress(&self, host: &SourceHost, elapsed: StdDuration) -> StreamSendProgress {
         StreamSendProgress {
             elapsed,
             counters: *host.node.counters(),
             estimates: host.estimates(),
-            layers: self.readers.iter().map(Reader::progress).collect(),
+            layers: self.layers.iter().map(|layer| layer.reader.progress()).collect(),
         }
     }
 }
@@ -165,66 +190,57 @@ pub fn send(
         numbers.grant(SEQUENCE_MAX);
         host.node.protect(key, numbers);
     }
-    serve(&mut host, common.serve.as_ref())?;
     let clock = host.clock();
     let session = host.session();
     let closed = Arc::new(AtomicBool::new(false));
-    let mut readers = Vec::new();
+    let mut layers = Vec::new();
     for (input, layer) in inputs.iter().zip(session.layers.layers()) {
         let rate = session.layers.rate(layer);
         let source = LayerSource::new(&options.plan, rate, session.stream_symbol_size(), options.share);
-        readers.push(Reader::start(input, source, options.plan.units, clock, Arc::clone(&closed))?);
+        let reader = Reader::start(input, source, options.plan.units, clock, Arc::clone(&closed))?;
+        layers.push(Layer { reader, interval: rate.time_to_send(session.packet), asked: clock.now() });
     }
-    let valid_s = common.ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
-    let table = StreamTable::new(session.to_string(), session.symbol_size(), ntp_now_s() + valid_s);
-    let mut supply = StreamSupply { table, readers, is_done: false };
-    let key = common.key.as_ref().map(SecretKey::public);
+    let expires_s = ntp_now_s() + common.ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
+    let mut supply = StreamSupply {
+        table: StreamTable::new(session.to_string(), session.symbol_size(), expires_s),
+        expires_s,
+        deadline: options.plan.deadline,
+        layers,
+        is_done: false,
+        scratch: vec![0; host.node.room()],
+    };
     let size = ContentSize { files: inputs.len(), bytes: 0 };
-    let described = describe(session, &common.name, key, (common.ttl, size), &common.relays)
-        .map_err(AnnounceError::from)?;
-    let mut neighbours = Neighbours::open(&interface, session);
     let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
-    host_say(&SendEvent::Ready(session, inputs.len(), &described));
-    let mut announcing = announce(&interface, &described, common, clock.now(), seed, &mut host_say);
-    let (begin, mut outage, mut lateness) = (clock.now(), Outage::default(), Lateness::default());
-    let (mut next_progress, mut done_since) = (begin + PROGRESS_EVERY, None);
-    host.start(&mut supply)?;
+    let mut program = Program::new(host, interface, common, (size, seed), None, &mut host_say)?;
+    let mut done_since = None;
     let outcome = loop {
-        if let Err(error) = host.step(next_progress, &mut supply) {
-            break Err(error);
-        }
-        while host.node.take_completion().is_some() {}
-        let now = clock.now();
         let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
-        outage.look(&interface, &host, now, &mut host_say);
+        let now = match program.step(&mut supply, &mut host_say) {
+            Ok(now) => now,
+            Err(error) => break Err(error),
+        };
+        while program.host.node.take_completion().is_some() {}
         if let Some(error) = supply.failure() {
             break Err(error);
         }
-        let is_done = supply.look();
+        let is_done = supply.look(now);
         done_since = done_since.or(Some(now)).filter(|_| is_done);
-        let stopped =
-            why_stop(&common.ends, now.since(begin), done_since.map(|at| now.since(at)), options, stop);
-        if now < next_progress && stopped.is_none() {
+        let elapsed = program.elapsed(now);
+        let stopped = why_stop(&common.ends, elapsed, done_since.map(|at| now.since(at)), options, stop);
+        if !program.is_due(now) && stopped.is_none() {
             continue;
         }
-        next_progress = now + PROGRESS_EVERY;
-        neighbours.look(&clock, &mut host_say);
-        if let Some(announcing) = &mut announcing {
-            announcing.step(&clock);
+        if let Err(error) = program.look(now, &mut supply, &mut host_say) {
+            break Err(error);
         }
-        turned_away(&mut host, common, &mut host_say);
-        if let Some(notice) = lateness.look(host.node.take_lateness()) {
-            host_say(&SendEvent::Notice(&notice));
-        }
-        let progress = supply.progress(&host, begin);
+        let progress = supply.progress(&program.host, elapsed);
         say(&StreamSendEvent::Progress(&progress));
         if let Some(stopped) = stopped {
             break Ok((stopped, progress));
         }
     };
     closed.store(true, Ordering::Relaxed);
-    let ended = host.stop(&mut supply);
-    announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
+    let ended = program.end(&mut supply);
     let outcome = outcome?;
     ended.map(|()| outcome)
 }
@@ -233,7 +249,7 @@ pub fn send(
 /// the time of the deadline, before the end of the session makes receivers leave.
 fn why_stop(
     ends: &Ends,
-    elapsed: Duration,
+    elapsed: StdDuration,
     done: Option<Duration>,
     options: &StreamSendOptions,
     stop: &AtomicBool,
@@ -244,6 +260,5 @@ fn why_stop(
     if done.is_some_and(|done| done >= options.plan.deadline) {
         return Some(StreamStopped::Inputs);
     }
-    let elapsed = StdDuration::from_nanos(elapsed.as_ns());
     ends.after.filter(|&after| elapsed >= after).map(|_| StreamStopped::Time)
 }

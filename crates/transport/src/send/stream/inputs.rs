@@ -112,6 +112,15 @@ impl Reader {
         length
     }
 
+    /// Drops what the layer's next packet would carry.
+    pub(super) fn drop_next(&self, now: Time, room: &mut [u8]) {
+        let mut state = self.shared.lock();
+        state.0.drop_next(now, room);
+        if !state.0.is_full() {
+            self.shared.room.notify_one();
+        }
+    }
+
     /// Writes the payload of a packet that says that the stream has ended.
     pub(super) fn end(&self, now: Time, room: &mut [u8]) -> usize {
         self.shared.lock().0.end(now, room)

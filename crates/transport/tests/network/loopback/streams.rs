@@ -52,14 +52,25 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
     let paths = pipes(&temp);
     let key = GroupKey::from_seed(&[9; 32]);
     let mut options = options(243, "fixed");
-    options.send = SendOptions { group_key: Some(key.clone()), encrypts: true, ..options.send };
+    options.send = SendOptions {
+        group_key: Some(key.clone()),
+        encrypts: true,
+        on_demand: true,
+        reports: true,
+        ..options.send
+    };
     let (describe, session) = mpsc::channel();
+    let (heard, is_heard) = mpsc::channel();
     let inputs: Vec<StreamInput> = paths.iter().cloned().map(StreamInput::Path).collect();
     let source = thread::spawn(move || {
-        let mut say = |event: &StreamSendEvent<'_>| {
-            if let StreamSendEvent::Host(SendEvent::Ready(session, ..)) = event {
+        let mut say = |event: &StreamSendEvent<'_>| match event {
+            StreamSendEvent::Host(SendEvent::Ready(session, ..)) => {
                 describe.send((*session).clone()).unwrap();
             }
+            StreamSendEvent::Progress(progress) if progress.counters.demands > 0 => {
+                heard.send(()).unwrap_or_default();
+            }
+            _ => {}
         };
         sending_stream::send(&inputs, &options, &AtomicBool::new(false), &mut say)
     });
@@ -87,6 +98,7 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
         receiving_stream::receive(&with, &to, &AtomicBool::new(false), &mut say)
     });
     has_joined.recv_timeout(Duration::from_secs(10)).unwrap();
+    is_heard.recv_timeout(Duration::from_secs(10)).unwrap();
     let data = [units(200), units(150), units(50)];
     for (writer, data) in writers.iter_mut().zip(&data) {
         writer.write_all(data).unwrap();
@@ -95,6 +107,8 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
     let (stopped, sent) = source.join().unwrap().unwrap();
     assert_eq!(stopped, StreamStopped::Inputs);
     assert_eq!(sent.layers.iter().map(|layer| layer.input.units).collect::<Vec<_>>(), [200, 150, 50]);
+    let top = sent.layers[2].sent;
+    assert!(top.source == 0 && top.dropped > 0, "nobody holds it: {top:?}");
     let (ended, received) = receiver.join().unwrap().unwrap();
     assert_eq!(ended, StreamEnded::Session);
     for (layer, data) in data.iter().take(2).enumerate() {

@@ -5,7 +5,7 @@
 use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
 
-use super::packet_loss::{PacketLoss, RecentPackets};
+use crate::node::packet_loss::{PacketLoss, RecentPackets};
 use crate::object::{FEC_NO_CODE, FEC_RAPTORQ, Toi};
 use crate::packet::PayloadId;
 use crate::part::Part;

@@ -5,7 +5,7 @@
 
 use layercast_core::units::{Duration, Layer, Rate};
 
-use super::packet_loss::RecentPackets;
+use crate::node::packet_loss::RecentPackets;
 use crate::notice::Notice;
 use crate::session::Session;
 

@@ -3,7 +3,7 @@
 
 use layercast_core::units::Duration;
 
-use super::packet_loss::RecentPackets;
+use crate::node::packet_loss::RecentPackets;
 
 /// The share of lost packets at which it trips (CHOICE: random loss of a third must not trip it).
 const LOST: f64 = 0.5;

@@ -1,13 +1,19 @@
 //! A session of another FLUTE sender: one channel, which is joined and held. There is no congestion control, as the sender
 //! provides none; the circuit breaker leaves a path that loses most packets.
 
+use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 
-use super::packet_loss::RecentPackets;
-use super::sink::Datagram;
+use super::error::{ReceiveError, reasons};
+use super::output::{Failure, Output};
+use super::searching::std_duration;
 use super::symbol_loss::SymbolLoss;
+use super::{LOOK_EVERY, Receiver, State};
 use crate::accept::AcceptCounters;
 use crate::announce::flute::FluteSession;
+use crate::node::packet_loss::RecentPackets;
+use crate::node::sink::{Datagram, Sink};
+use crate::notice::Notice;
 use crate::packet::View;
 use crate::part::{FlutePacket, Part};
 use crate::reception::ReceptionProgress;
@@ -110,5 +116,50 @@ impl Foreign {
     /// The size of its symbols, as far as is known, in bytes.
     pub(super) fn symbol_size(&self) -> usize {
         self.symbol
+    }
+}
+
+impl<F: Family, S: Sink> Receiver<F, S> {
+    pub(super) fn receive_foreign(&mut self) -> Result<(), Failure<S::Error>> {
+        let (now, keeps_going) = (self.now, self.settings.keep_going);
+        self.is_busy = self.sink.work(now).map_err(Failure::Sink)?;
+        let is_complete = !keeps_going && !self.sink.needs_packets() && self.sink.is_complete();
+        let (progress, _) = self.sink.progress();
+        let (has_table, patience) = (progress.objects > 0, self.settings.patience);
+        let State::Foreign(foreign) = &mut self.state else { return Ok(()) };
+        let is_over = is_complete || foreign.is_over(now, patience, &progress);
+        if is_complete || now >= self.next_look {
+            self.next_look = now + LOOK_EVERY;
+            self.outputs.push_back(Output::Look);
+            self.sink.flush();
+            if let Some(pause) = self.breaker.look(true, foreign.recent_packets(now), LOOK_EVERY) {
+                let notice = Notice::Overloaded { pause: std_duration(pause) };
+                self.leave();
+                self.pause(notice, pause, patience);
+                return Ok(());
+            }
+            if !keeps_going && !self.is_busy && is_over {
+                self.end(Ok(()));
+                return Ok(());
+            }
+        }
+        if self.is_busy {
+            return self.check_limit();
+        }
+        if foreign.take_end(now) {
+            if !keeps_going {
+                let (held, needed) = (progress.held, progress.needed);
+                return Err(Failure::Session(ReceiveError::SessionEnded { held, needed }));
+            }
+            self.sink.restart();
+        }
+        let waited = foreign.silent_for(now, has_table);
+        // What is complete ends with the next report.
+        if waited >= if has_table { patience } else { self.wait.patience } && !keeps_going && !is_over {
+            let reasons = reasons(foreign.counters(), 0, has_table);
+            let (group, waited) = (self.settings.known.group(), std_duration(waited));
+            return Err(Failure::Session(ReceiveError::Silent { group, waited, reasons }));
+        }
+        self.check_limit()
     }
 }

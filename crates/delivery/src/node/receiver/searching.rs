@@ -5,14 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use layercast_core::family::AnyHeader;
 use layercast_core::units::{Duration, Time};
 
-use super::demand::LevelDemand;
+use super::error::{ReceiveError, reasons};
 use super::evidence::Evidence;
-use super::receive_error::{ReceiveError, reasons};
-use super::receiver::ReceiverSettings;
-use super::session_receiver::Feedback;
-use super::sink::Datagram;
+use super::settings::ReceiverSettings;
 use crate::accept::{AcceptCounters, Accepted, accept};
 use crate::listing::InstanceError;
+use crate::node::{Datagram, Feedback, LevelDemand};
 use crate::notice::Notice;
 use crate::packet::{Demand, View};
 use crate::search::{FoundSession, Known, Search, SearchError};

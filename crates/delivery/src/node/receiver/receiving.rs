@@ -1,0 +1,300 @@
+//! While a session is received.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+use layercast_core::family::Family;
+use layercast_core::units::{Channel, Duration, Time};
+
+use super::completions::Completions;
+use super::error::{ReceiveError, reasons};
+use super::output::{Failure, Message, Output};
+use super::overload;
+use super::path::{Path, Turn};
+use super::searching::std_duration;
+use super::{LOOK_EVERY, Receiver, State, Taken, Wait};
+use crate::follow::Following;
+use crate::node::reports::Reached;
+use crate::node::session_receiver::{SessionOutput, SessionReceiver};
+use crate::node::sink::{Datagrams, Packet, Sink};
+use crate::notice::Notice;
+use crate::part::Part;
+use crate::security::protection::ProtectionCounters;
+
+/// The maximum number of other sources that are reported.
+const STRANGERS_MAX: usize = 8;
+/// Other senders are reported while the session itself was heard within this time.
+const RECENT: Duration = Duration::from_secs(1);
+
+/// A session that is received.
+#[derive(Debug)]
+pub(super) struct Receiving<F: Family> {
+    pub(super) session: SessionReceiver<F>,
+    following: Following,
+    pub(super) completions: Completions,
+    /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
+    strangers: Vec<IpAddr>,
+    reported: usize,
+    warned_of_base: bool,
+}
+
+impl<F: Family> Receiving<F> {
+    pub(super) fn new(session: SessionReceiver<F>, now: Time) -> Receiving<F> {
+        Receiving {
+            session,
+            following: Following::new(now),
+            completions: Completions::default(),
+            strangers: Vec::new(),
+            reported: 0,
+            warned_of_base: false,
+        }
+    }
+}
+
+impl<F: Family, S: Sink> Receiver<F, S> {
+    pub(super) fn receive(&mut self, batch: &mut impl Datagrams) -> Result<(), S::Error> {
+        self.taken.clear();
+        match &mut self.state {
+            State::Receiving(_) => self.take(batch),
+            State::Foreign(foreign) => {
+                for number in 0..batch.count() {
+                    let Some((datagram, bytes)) = batch.get_mut(number) else { break };
+                    let (at, taken) = (datagram.at, foreign.packet(&datagram, bytes));
+                    self.taken.extend(taken.map(|(part, length)| Taken { number, at, part, length }));
+                }
+                self.outputs.extend(
+                    foreign.take_found().map(|session| Output::Notice(Notice::FluteSession { session })),
+                );
+            }
+            _ => {}
+        }
+        let (taken, batch) = (&self.taken, &*batch);
+        let packet = |number: usize| {
+            let &Taken { number, at, part, length } = taken.get(number)?;
+            let bytes = batch.bytes(number)?;
+            let payload = bytes.get(bytes.len().checked_sub(length)?..)?;
+            Some(Packet { at, part, payload })
+        };
+        self.sink.packets(taken.len(), &packet)
+    }
+
+    /// Checks the datagrams of a session.
+    pub(super) fn take(&mut self, batch: &mut impl Datagrams) {
+        let State::Receiving(receiving) = &mut self.state else { return };
+        let before = receiving.session.authentic();
+        for number in 0..batch.count() {
+            let Some((datagram, bytes)) = batch.get_mut(number) else { break };
+            let at = datagram.at;
+            let Some(accepted) = receiving.session.handle(at, datagram.incoming, datagram.ecn, bytes) else {
+                continue;
+            };
+            let (part, length) = (Part::from(&accepted.repr), accepted.payload.len());
+            receiving.following.own(receiving.session.now());
+            self.taken.push(Taken { number, at, part, length });
+            pump(receiving, &mut self.sink, &mut self.outputs);
+        }
+        self.now = self.now.max(receiving.session.now());
+        self.authentic += receiving.session.authentic() - before;
+    }
+
+    pub(super) fn receive_on(&mut self) -> Result<(), Failure<S::Error>> {
+        let now = self.now;
+        let State::Receiving(receiving) = &mut self.state else { return Ok(()) };
+        receiving.session.handle_timer(now);
+        pump(receiving, &mut self.sink, &mut self.outputs);
+        if receiving.session.has_ended() {
+            self.sink.end_session();
+        }
+        self.is_busy = self.sink.work(now).map_err(Failure::Sink)?;
+        let keeps_going = self.settings.keep_going;
+        // What is complete needs no packets, which is the cheaper question.
+        let needs_packets = keeps_going || self.sink.needs_packets();
+        let is_complete = !needs_packets && self.sink.is_complete();
+        if is_complete || now >= self.next_look {
+            self.next_look = now + LOOK_EVERY;
+            if let Some(pause) = self.look() {
+                let notice = Notice::Overloaded { pause: std_duration(pause) };
+                self.leave();
+                self.pause(notice, pause, self.settings.patience);
+                return Ok(());
+            }
+        }
+        self.report_completion();
+        if is_complete {
+            self.complete();
+            return Ok(());
+        }
+        let State::Receiving(receiving) = &mut self.state else { return Ok(()) };
+        // A service stays for what the source may change.
+        if !needs_packets {
+            receiving.session.stop(now);
+            pump(receiving, &mut self.sink, &mut self.outputs);
+            if let State::Receiving(receiving) = std::mem::replace(&mut self.state, State::Idle) {
+                self.state = State::Finishing(receiving);
+            }
+            return Ok(());
+        }
+        if let Some(stranger) = receiving.session.take_stranger() {
+            if receiving.strangers.len() < STRANGERS_MAX && !receiving.strangers.contains(&stranger.from) {
+                receiving.strangers.push(stranger.from);
+            }
+            if stranger.may_be_followed {
+                receiving.following.other(now);
+            }
+        }
+        let patience = self.settings.patience;
+        if receiving.following.is_lost(now) {
+            self.notice(Notice::Following);
+            self.leave();
+            // It may go on after all, and the other one may not fit the keys.
+            self.search(Wait { not: None, patience });
+            return Ok(());
+        }
+        if keeps_going && receiving.session.has_ended() {
+            let session = receiving.session.session();
+            // Its last packets may still be on their way.
+            let not = Some((session.source, session.tsi));
+            self.notice(Notice::Waiting { ended: true });
+            self.leave();
+            self.search(Wait { not, patience });
+            return Ok(());
+        }
+        self.check_limit()?;
+        // What is here may suffice, without the spare symbols for which it stays.
+        if self.is_busy || self.sink.is_waiting() { Ok(()) } else { self.check() }
+    }
+
+    /// Looks at the path, and reports. A pause, if the path does not carry the base layer.
+    pub(super) fn look(&mut self) -> Option<Duration> {
+        let now = self.now;
+        self.outputs.push_back(Output::Look);
+        let State::Receiving(receiving) = &mut self.state else { return None };
+        let session = receiving.session.session();
+        let (group, source) = (session.group, session.source);
+        let silent = receiving.following.silent_for(now);
+        // A session that is silent as well is followed soon.
+        if silent < RECENT {
+            for &from in receiving.strangers.iter().skip(receiving.reported) {
+                self.outputs.push_back(Output::Notice(Notice::OtherSession { from, group, source }));
+            }
+            receiving.reported = receiving.strangers.len();
+        }
+        let (alone_for, recent) =
+            (receiving.session.base_only_for(now), receiving.session.recent_packets(now));
+        if !receiving.warned_of_base
+            && let Some(notice) = overload::notice(session, alone_for, recent)
+        {
+            receiving.warned_of_base = true;
+            self.outputs.push_back(Output::Notice(notice));
+        }
+        if receiving.session.take_unheard() {
+            self.outputs.push_back(Output::Notice(Notice::NotHeard));
+        }
+        let move_to = match self.path.look(now, silent) {
+            None => None,
+            Some(Turn::Probe(begins)) => {
+                self.outputs.push_back(Output::Probe(begins));
+                None
+            }
+            Some(Turn::Lost(waited)) => {
+                let waited = std_duration(waited);
+                self.outputs.push_back(Output::Notice(Notice::NoMulticast { group, waited }));
+                Some(Path::Relay(Duration::ZERO))
+            }
+            Some(Turn::Back) => {
+                self.outputs.push_back(Output::Probe(false));
+                self.outputs.push_back(Output::Notice(Notice::MulticastBack { group }));
+                Some(Path::Multicast)
+            }
+        };
+        if let Some(path) = move_to {
+            // The endpoint notices nothing but what is lost meanwhile.
+            self.outputs.push_back(Output::Open(path));
+            for channel in receiving.session.held() {
+                let group = session_address(&receiving.session, channel);
+                self.outputs.extend(group.map(|group| Output::Join(channel, group)));
+            }
+        }
+        self.sink.flush();
+        // A service that has everything holds the base alone, by which it learns of what is new.
+        receiving.session.set_rest(now, self.settings.keep_going && self.sink.is_up_to_date());
+        pump(receiving, &mut self.sink, &mut self.outputs);
+        note_progress(receiving, &self.sink, now, self.begun);
+        if self.sink.is_complete() && self.wants_completions() {
+            let State::Receiving(receiving) = &mut self.state else { return None };
+            receiving.completions.begin(now, &mut self.random);
+        }
+        self.breaker.look(alone_for > Duration::ZERO, recent, LOOK_EVERY)
+    }
+
+    /// Whether the session has ended, or is silent.
+    pub(super) fn check(&self) -> Result<(), Failure<S::Error>> {
+        let State::Receiving(receiving) = &self.state else { return Ok(()) };
+        if receiving.session.has_ended() && !self.sink.is_complete() {
+            let (progress, _) = self.sink.progress();
+            let (held, needed) = (progress.held, progress.needed);
+            return Err(Failure::Session(ReceiveError::SessionEnded { held, needed }));
+        }
+        let silent = receiving.following.silent_for(self.now);
+        if silent < self.settings.patience {
+            return Ok(());
+        }
+        let forged = receiving.session.protection().map_or(0, ProtectionCounters::forged);
+        let reasons = reasons(&receiving.session.counters().accept, forged, true);
+        let group = receiving.session.session().group;
+        Err(Failure::Session(ReceiveError::Silent { group, waited: std_duration(silent), reasons }))
+    }
+
+    pub(super) fn check_limit(&self) -> Result<(), Failure<S::Error>> {
+        let Some(after) = self.settings.within.filter(|&within| self.now.since(self.begun) >= within) else {
+            return Ok(());
+        };
+        let (progress, _) = self.sink.progress();
+        let after = std_duration(after);
+        Err(Failure::Session(ReceiveError::TimeOver { after, held: progress.held, needed: progress.needed }))
+    }
+}
+
+/// Takes what the receiver of a session wants.
+pub(super) fn pump<F: Family, S: Sink>(
+    receiving: &mut Receiving<F>,
+    sink: &mut S,
+    outputs: &mut VecDeque<Output<S::Error>>,
+) {
+    let session = &mut receiving.session;
+    while let Some(output) = session.poll() {
+        let to = session.session().feedback;
+        match output {
+            SessionOutput::Join(channel) => {
+                let group = session_address(session, channel);
+                outputs.extend(group.map(|group| Output::Join(channel, group)));
+            }
+            SessionOutput::Leave(channel) => {
+                sink.left(session.now(), channel);
+                let group = session_address(session, channel);
+                outputs.extend(group.map(|group| Output::Leave(channel, group)));
+            }
+            SessionOutput::Report(message) => outputs.push_back(Output::Send(Message::Report, message, to)),
+            SessionOutput::Send(message) => outputs.push_back(Output::Send(Message::Other, message, to)),
+        }
+    }
+    if session.has_log() {
+        let estimates = session.estimates();
+        outputs.extend(session.drain_log().map(|note| Output::Trace(note, estimates)));
+    }
+}
+
+fn session_address<F: Family>(session: &SessionReceiver<F>, channel: Channel) -> Option<SocketAddr> {
+    session.session().address(channel)
+}
+
+/// Notes how far the sink is, for reports.
+pub(super) fn note_progress<F: Family, S: Sink>(
+    receiving: &mut Receiving<F>,
+    sink: &S,
+    now: Time,
+    begun: Time,
+) {
+    let (objects, useful) = sink.progress();
+    receiving.session.note_progress(now, &Reached { objects, useful, elapsed: now.since(begun) });
+}

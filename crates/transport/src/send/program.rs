@@ -1,0 +1,315 @@
+//! What all transmissions have: a source that may move, its announcement, and what its operator should know.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration as StdDuration;
+
+use layercast_core::family::AnyProtocol as _;
+use layercast_core::session::SessionPlan;
+use layercast_core::units::{Duration, Time};
+use layercast_delivery::announce::announcer::AnnounceError;
+use layercast_delivery::announce::sdp::Description;
+use layercast_delivery::node::Content;
+use layercast_delivery::reporting::Collector;
+use layercast_delivery::security::encryption::Salt;
+use layercast_delivery::security::keys::SecretKey;
+use layercast_delivery::session::{Session, SessionError, whole_rates};
+
+use super::lateness::Lateness;
+use super::neighbours::{Before, Neighbours};
+use super::quiet::Quiet;
+use super::{Reception, SendEvent, SendOptions, ServeUse};
+use crate::announcing::{Announcing, Size, describe};
+use crate::error::Error;
+use crate::host::{Interface, OUTAGE_MAX, SourceHost};
+use crate::notice::Notice;
+use crate::random_seed;
+use crate::relay::SourceServer;
+
+/// The interval of looks at progress, files and neighbours.
+pub(super) const LOOK_EVERY: Duration = Duration::from_ms(500);
+
+/// What is sent.
+pub(super) trait Supply: Content<Error = Error> {
+    /// The session has another description, which the table has from now on.
+    fn describe(&mut self, session: &Session) -> Result<(), Error>;
+}
+
+/// A transmission in progress.
+pub(super) struct Program<'o> {
+    pub(super) host: SourceHost,
+    options: &'o SendOptions,
+    interface: Interface,
+    size: Size,
+    seed: u64,
+    announcing: Option<Announcing>,
+    neighbours: Neighbours,
+    outage: Outage,
+    lateness: Lateness,
+    quiet: Quiet,
+    begun: bool,
+    begin: Time,
+    next_look: Time,
+}
+
+impl<'o> Program<'o> {
+    /// Announces the session and says that it is ready. `before` listened to its groups until now.
+    ///
+    /// # Errors
+    /// If it cannot be served or described.
+    pub(super) fn new(
+        mut host: SourceHost,
+        interface: Interface,
+        options: &'o SendOptions,
+        (size, seed): (Size, u64),
+        before: Option<Before>,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<Program<'o>, Error> {
+        serve(&mut host, options.serve.as_ref())?;
+        if options.reports {
+            host.node.poll_receivers();
+        }
+        host.bound(options.on_demand);
+        let mut neighbours = Neighbours::open(&interface, host.session());
+        let described = described(options, size, host.session())?;
+        say(&SendEvent::Ready(host.session(), size.files, &described));
+        let clock = host.clock();
+        before.into_iter().for_each(|before| neighbours.know(before.finish(&clock, say)));
+        let begin = clock.now();
+        Ok(Program {
+            announcing: announce(&interface, &described, options, (begin, seed), say),
+            host,
+            options,
+            interface,
+            size,
+            seed,
+            neighbours,
+            outage: Outage::default(),
+            lateness: Lateness::default(),
+            quiet: Quiet::default(),
+            begun: false,
+            begin,
+            next_look: begin + LOOK_EVERY,
+        })
+    }
+
+    /// The time since it was ready.
+    pub(super) fn elapsed(&self, now: Time) -> StdDuration {
+        StdDuration::from_nanos(now.since(self.begin).as_ns())
+    }
+
+    /// Sends what is due until the next look. The time.
+    ///
+    /// # Errors
+    /// What ends the session.
+    pub(super) fn step(
+        &mut self,
+        supply: &mut impl Supply,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<Time, Error> {
+        if !std::mem::replace(&mut self.begun, true) {
+            self.host.start(supply)?;
+        }
+        self.host.step(self.next_look, supply)?;
+        let now = self.host.clock().now();
+        self.outage.look(&self.interface, &self.host, now, say);
+        self.quiet.look(&mut self.host, now, say);
+        Ok(now)
+    }
+
+    /// Whether it is time for a look.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        now >= self.next_look
+    }
+
+    /// Looks at all that changes seldom.
+    ///
+    /// # Errors
+    /// If it cannot go on from another address.
+    pub(super) fn look(
+        &mut self,
+        now: Time,
+        supply: &mut impl Supply,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<(), Error> {
+        self.next_look = now + LOOK_EVERY;
+        let clock = self.host.clock();
+        if self.host.node.collector().is_some_and(Collector::take_news)
+            && let Some(reception) = self.reception(now)
+        {
+            say(&SendEvent::Reception(&reception));
+        }
+        self.neighbours.look(&clock, say);
+        if let Some(announcing) = &mut self.announcing {
+            announcing.step(&clock);
+        }
+        if let Some(to) = another_address(&self.host, &self.interface) {
+            self.move_to(to, now, supply, say)?;
+        }
+        turned_away(&mut self.host, self.options, say);
+        if let Some(notice) = self.lateness.look(self.host.node.take_lateness()) {
+            say(&SendEvent::Notice(&notice));
+        }
+        Ok(())
+    }
+
+    /// Goes on from another address.
+    fn move_to(
+        &mut self,
+        to: Interface,
+        now: Time,
+        supply: &mut impl Supply,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) -> Result<(), Error> {
+        self.host.move_to(&to, self.options.ttl)?;
+        supply.describe(self.host.session())?;
+        self.neighbours = Neighbours::open(&to, self.host.session());
+        let described = described(self.options, self.size, self.host.session())?;
+        self.announcing = announce(&to, &described, self.options, (now, self.seed), say);
+        let from = std::mem::replace(&mut self.interface, to).address;
+        say(&SendEvent::Notice(&Notice::Moved { from, to: self.host.session().source }));
+        say(&SendEvent::Ready(self.host.session(), self.size.files, &described));
+        Ok(())
+    }
+
+    /// What is known of the receivers, if they are polled.
+    pub(super) fn reception(&mut self, now: Time) -> Option<Reception> {
+        self.host.node.collector().map(|collector| Reception { at: now, summary: collector.summary(now) })
+    }
+
+    /// Ends the session, and its announcement.
+    ///
+    /// # Errors
+    /// If the last packets could not be sent.
+    pub(super) fn end(mut self, supply: &mut impl Supply) -> Result<(), Error> {
+        let ended = self.host.stop(supply);
+        let clock = self.host.clock();
+        self.announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
+        ended
+    }
+}
+
+/// The description of a session for others.
+fn described(options: &SendOptions, size: Size, session: &Session) -> Result<Description, Error> {
+    let key = options.key.as_ref().map(SecretKey::public);
+    let described = describe(session, &options.name, key, (options.ttl, size), &options.relays);
+    Ok(described.map_err(AnnounceError::from)?)
+}
+
+/// Rejects packets that the interface would cut into fragments.
+pub(super) fn check_mtu(interface: &Interface, session: &Session) -> Result<(), Error> {
+    let packet = session.packet.as_bytes();
+    match interface.mtu(session.group) {
+        Some(mtu) if packet > mtu => Err(Error::AboveMtu { packet, mtu, interface: interface.name.clone() }),
+        _ => Ok(()),
+    }
+}
+
+/// The description of a session that is about to start. Number and port are filled in later.
+pub(super) fn description(
+    options: &SendOptions,
+    source: IpAddr,
+    salt: Option<Salt>,
+) -> Result<Session, Error> {
+    let layers = whole_rates(&options.layers).map_err(SessionError::Layers)?;
+    let needs = options.protocol.requirements();
+    let plan = SessionPlan { layers: layers.clone(), packet_size: options.packet };
+    let agreed = needs.agreed().iter().filter_map(|name| {
+        let value = options.protocol.get(name)?;
+        Some(((*name).to_owned(), value))
+    });
+    Ok(Session {
+        tsi: random_seed() as u32,
+        protocol: options.protocol.name().to_owned(),
+        source,
+        group: options.group,
+        // The discard port is a placeholder where the system chooses one.
+        feedback: SocketAddr::new(source, if options.feedback_port == 0 { 9 } else { options.feedback_port }),
+        packet: options.packet,
+        channels: needs.channels(&plan),
+        agreed: agreed.collect(),
+        group_key: options.group_key.as_ref().map(|key| key.fingerprint().to_string()),
+        salt,
+        layers,
+        stream: None,
+    })
+}
+
+/// A salt that no session had before.
+pub(super) fn new_salt() -> Salt {
+    let (high, low) = (u128::from(random_seed()), u128::from(random_seed()));
+    Salt((high << 64 | low).to_be_bytes())
+}
+
+/// Serves receivers and relays by unicast too, if so asked.
+fn serve(host: &mut SourceHost, options: Option<&ServeUse>) -> Result<(), Error> {
+    let Some(ServeUse { serve, only }) = options else { return Ok(()) };
+    let server = SourceServer::open(serve, host.session().source)?;
+    host.branch(Box::new(server), *only);
+    Ok(())
+}
+
+/// The interface with the address that it has now, if the network takes no packets since this host no longer has the old one.
+fn another_address(host: &SourceHost, interface: &Interface) -> Option<Interface> {
+    host.outage()?;
+    let group = host.session().group;
+    if Interface::find(Some(&interface.address.to_string()), group).is_ok() {
+        return None;
+    }
+    Interface::find(Some(&interface.name), group).or_else(|_| Interface::find(None, group)).ok()
+}
+
+/// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.
+fn announce(
+    interface: &Interface,
+    description: &Description,
+    options: &SendOptions,
+    (now, seed): (Time, u64),
+    say: &mut dyn FnMut(&SendEvent<'_>),
+) -> Option<Announcing> {
+    let key = options.key.as_ref();
+    let open = || Announcing::open(interface, options.group, description, key, now, seed);
+    let opened = options.is_announced.then(open)?;
+    let failed = |error: Error| say(&SendEvent::Notice(&Notice::NotAnnounced { reason: error.to_string() }));
+    opened.map_err(failed).ok()
+}
+
+/// Reports the beginning and the end of an outage.
+#[derive(Debug, Default)]
+struct Outage {
+    since: Option<Time>,
+}
+
+impl Outage {
+    fn look(
+        &mut self,
+        interface: &Interface,
+        host: &SourceHost,
+        now: Time,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) {
+        match (self.since, host.outage()) {
+            (None, Some((since, error))) => {
+                self.since = Some(since);
+                let patience = Some(StdDuration::from_nanos(OUTAGE_MAX.as_ns()));
+                let reason = Interface::trouble(&interface.name)
+                    .map_or_else(|| error.to_string(), |(what, remedy)| format!("{what}: {remedy}"));
+                say(&SendEvent::Notice(&Notice::UplinkDown { reason, patience }));
+            }
+            (Some(since), None) => {
+                self.since = None;
+                let after = StdDuration::from_nanos(now.since(since).as_ns());
+                say(&SendEvent::Notice(&Notice::UplinkBack { after }));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Names receivers that came after the last one that the protocol serves.
+fn turned_away(host: &mut SourceHost, options: &SendOptions, say: &mut dyn FnMut(&SendEvent<'_>)) {
+    let most = options.protocol.requirements().most_receivers().unwrap_or(usize::MAX);
+    while let Some(receiver) = host.node.take_turned_away() {
+        let protocol = options.protocol.name();
+        say(&SendEvent::Notice(&Notice::TurnedAway { receiver, protocol, most }));
+    }
+}
