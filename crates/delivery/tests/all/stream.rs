@@ -330,3 +330,30 @@ proptest! {
         prop_assert!(measured.bytes_max < 32 << 20, "{}", measured.bytes_max);
     }
 }
+
+#[test]
+fn what_nobody_holds_is_dropped_and_what_follows_is_whole() {
+    let mut source = LayerSource::new(&PLAN, Rate::from_kbps(RATE_KBPS), SYMBOL, 0.0);
+    let mut room = [0; 500];
+    let later = Time::ZERO + DEADLINE;
+    (0..20).for_each(|number| source.push(later, &unit(number, 300)));
+    // The rest of the last symbol waits for more data, a tenth of the deadline.
+    let mut now = later;
+    while !source.is_done() && source.counters().dropped < 16 {
+        now += TICK;
+        source.drop_next(now, &mut room);
+    }
+    let counters = source.counters();
+    assert_eq!((counters.dropped, counters.source, counters.repair), (16, 0, 0));
+    source.push(now, &unit(20, 300));
+    source.finish();
+    let (mut receiver, mut delivered) = (StreamReceiver::new(&PLAN, SYMBOL, 1), Vec::new());
+    let mut take = |one: Unit<'_>| delivered.push((one.number, one.bytes.to_vec()));
+    while !source.is_done() {
+        now += TICK;
+        let length = source.next(now, &mut room);
+        receiver.packet(now, 0, &room[..length], &mut take);
+    }
+    receiver.finish(now, &mut take);
+    assert_eq!(delivered, [(20, unit(20, 300))]);
+}

@@ -107,8 +107,6 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
     let (stopped, sent) = source.join().unwrap().unwrap();
     assert_eq!(stopped, StreamStopped::Inputs);
     assert_eq!(sent.layers.iter().map(|layer| layer.input.units).collect::<Vec<_>>(), [200, 150, 50]);
-    let top = sent.layers[2].sent;
-    assert!(top.source == 0 && top.dropped > 0, "nobody holds it: {top:?}");
     let (ended, received) = receiver.join().unwrap().unwrap();
     assert_eq!(ended, StreamEnded::Session);
     for (layer, data) in data.iter().take(2).enumerate() {
