@@ -17,6 +17,7 @@ pub mod follow;
 pub mod groups;
 pub mod journal;
 pub mod listing;
+pub mod live;
 pub mod memory;
 pub mod node;
 pub mod notice;

@@ -5,6 +5,7 @@
 
 mod admission;
 mod demand;
+mod error;
 mod packet_loss;
 mod receiver;
 mod reports;
@@ -13,10 +14,9 @@ mod sink;
 mod source;
 
 pub use demand::LevelDemand;
+pub use error::ReceiveError;
 pub use packet_loss::{PacketLoss, RecentPackets};
-pub use receiver::{
-    Failure, LOOK_EVERY, Message, Output, Path, Paths, ReceiveError, Receiver, ReceiverSettings,
-};
+pub use receiver::{Failure, LOOK_EVERY, Message, Output, Path, Paths, Receiver, ReceiverSettings};
 pub use reports::Reached;
 pub use session_receiver::{
     Feedback, ReceiverCounters, ReceiverNote, SessionOutput, SessionReceiver, Stranger,

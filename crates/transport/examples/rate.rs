@@ -16,7 +16,8 @@ use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Protocol;
-use layercast_transport::host::{HostPaths, Interface, ReceiverHost, SourceHost};
+use layercast_transport::host::{Interface, SourceHost};
+use layercast_transport::receiver::{HostPaths, ReceiverHost};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 255, 75, 0)), 5500);
 

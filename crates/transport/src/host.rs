@@ -1,6 +1,6 @@
 //! Hosts for the endpoints of a protocol on real sockets.
 //!
-//! One thread, one endpoint. [`SourceHost`] and [`ReceiverHost`] wait for packets or for the endpoint's
+//! One thread, one endpoint. [`SourceHost`] and [`ReceiverHost`](crate::receiver::ReceiverHost) wait for packets or for the endpoint's
 //! deadline, whichever is first, and drive the endpoint through the loop that all hosts share,
 //! [`layercast_core::contract::drive`].
 //!
@@ -19,7 +19,6 @@ mod inbox;
 mod interface;
 mod leaves;
 mod outbox;
-mod receiver;
 mod segmentation;
 mod socket;
 mod source;
@@ -35,9 +34,9 @@ pub use inbox::{Datagram, Inbox, Unwrapped};
 pub use interface::Interface;
 pub(crate) use interface::{flags, unspecified};
 pub use leaves::LeaveCounters;
-pub use receiver::{Event, HostPaths, ReceiverHost, RelayUse};
+pub(crate) use leaves::Leaves;
 pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};
 
 pub use socket::{PacketSocket, open_announcer, open_group};
-pub(crate) use socket::{RECEIVE_BUFFER, open_source, open_unicast};
+pub(crate) use socket::{RECEIVE_BUFFER, open_reports, open_source, open_unicast};
 pub use source::{OUTAGE_MAX, SourceHost};

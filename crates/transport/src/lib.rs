@@ -1,6 +1,6 @@
 //! Layercast on real UDP multicast.
 //!
-//! On top of [`layercast_delivery`], which has packets, objects and sessions: [`disk`] (a folder of received files) · [`host`] (sockets for the endpoints of a protocol) · [`send`](mod@send) and [`receive`](mod@receive) (files
+//! On top of [`layercast_delivery`], which has packets, objects and sessions: [`disk`] (a folder of received files) · [`host`] (sockets for the endpoints of a protocol) · [`receiver`] (a receiver on sockets) · [`send`](mod@send) and [`receive`](mod@receive) (files
 //! and folders), [`amt`] (through relays of RFC 7450), [`announcing`] and [`listening`] (how receivers find a session) · [`relay`] (sessions through networks without multicast) · [`endpoint`] (a source or a receiver without a file, which reports).
 //!
 //! [`active`] has sessions of protocols with active routers. `docs/wire-format.md` has the bit tables.
@@ -22,6 +22,7 @@ mod file_limit;
 pub mod host;
 pub mod listening;
 pub mod receive;
+pub mod receiver;
 pub mod relay;
 pub mod send;
 

@@ -24,10 +24,11 @@ use layercast_delivery::session::Session;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-pub use crate::host::RelayUse;
-use crate::host::{Event, HostPaths, ReceiverCounters, ReceiverHost};
+use crate::host::ReceiverCounters;
 use crate::notice::Notice;
 use crate::random_seed;
+pub use crate::receiver::RelayUse;
+use crate::receiver::{Event, HostPaths, ReceiverHost};
 
 /// The options of a reception.
 #[derive(Clone, Debug)]

@@ -4,7 +4,6 @@
 mod breaker;
 mod completions;
 mod ending;
-mod error;
 mod evidence;
 mod foreign;
 mod output;
@@ -24,6 +23,7 @@ use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 
+use super::error::ReceiveError;
 use super::packet_loss::RecentPackets;
 use super::session_receiver::{ReceiverCounters, SessionReceiver};
 use super::sink::{Datagrams, Sink};
@@ -40,7 +40,6 @@ use receiving::{Receiving, pump};
 use search::search_limit;
 use searching::{Searching, check_key, std_duration};
 
-pub use error::ReceiveError;
 pub use output::{Failure, Message, Output};
 pub use path::{Path, Paths};
 pub use settings::ReceiverSettings;

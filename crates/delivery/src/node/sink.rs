@@ -6,7 +6,7 @@ use core::fmt::{Debug, Display};
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Channel, Time};
 
-use super::receiver::ReceiveError;
+use super::error::ReceiveError;
 use crate::accept::Incoming;
 use crate::disk::Disk;
 use crate::part::Part;

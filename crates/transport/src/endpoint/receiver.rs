@@ -12,7 +12,7 @@ use layercast_delivery::search::Known;
 
 use super::{EndpointPlan, Event, LONGEST_WAIT, RunClock, say};
 use crate::error::Error;
-use crate::host::{self, HostPaths, ReceiverHost, RelayUse};
+use crate::receiver::{self, HostPaths, ReceiverHost, RelayUse};
 use crate::relay::FeedbackPath;
 
 pub(super) fn run(
@@ -69,7 +69,7 @@ pub(super) fn run(
     report(&mut notes, clock.now(), out)
 }
 
-fn keep(notes: &mut Vec<ReceiverNote>, event: host::Event<Discard>) {
+fn keep(notes: &mut Vec<ReceiverNote>, event: receiver::Event<Discard>) {
     if let Output::Trace(note, _) = event {
         notes.push(note);
     }

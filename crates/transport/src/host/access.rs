@@ -219,7 +219,7 @@ impl Access {
     }
 
     /// A completion was sent; whether it is the first that went this way.
-    pub(super) fn note_completion(&self) -> bool {
+    pub(crate) fn note_completion(&self) -> bool {
         match self {
             Access::Native(_) => false,
             Access::Tunnel(tunnel) => tunnel.note_completion(),
@@ -227,7 +227,7 @@ impl Access {
     }
 
     /// Whether completions have gone further than to a relay that is gone, as far as is known.
-    pub(super) fn has_carried(&self) -> bool {
+    pub(crate) fn has_carried(&self) -> bool {
         match self {
             Access::Native(_) => true,
             Access::Tunnel(tunnel) => tunnel.has_carried(),

@@ -53,7 +53,7 @@ pub struct LeaveCounters {
 
 /// The leaves that are watched.
 #[derive(Debug)]
-pub(super) struct Leaves {
+pub(crate) struct Leaves {
     clock: Clock,
     watches: Vec<Watch>,
     next: Time,
@@ -73,7 +73,7 @@ struct Watch {
 }
 
 impl Leaves {
-    pub(super) fn new(clock: Clock) -> Leaves {
+    pub(crate) fn new(clock: Clock) -> Leaves {
         Leaves {
             clock,
             watches: Vec::with_capacity(WATCHES),
@@ -84,12 +84,12 @@ impl Leaves {
         }
     }
 
-    pub(super) fn counters(&self) -> LeaveCounters {
+    pub(crate) fn counters(&self) -> LeaveCounters {
         self.counters
     }
 
     /// A group was left.
-    pub(super) fn left(
+    pub(crate) fn left(
         &mut self,
         channel: Channel,
         interface: &Interface,
@@ -111,12 +111,12 @@ impl Leaves {
     }
 
     /// A group is joined again: what arrives from now on is wanted.
-    pub(super) fn joined(&mut self, channel: Channel) {
+    pub(crate) fn joined(&mut self, channel: Channel) {
         self.watches.retain(|watch| watch.channel != channel);
     }
 
     /// Reads what has arrived.
-    pub(super) fn look(&mut self) {
+    pub(crate) fn look(&mut self) {
         if self.watches.is_empty() {
             return;
         }

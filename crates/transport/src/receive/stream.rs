@@ -7,15 +7,17 @@ use std::time::Duration as StdDuration;
 
 use layercast_core::contract::{Cause, Estimates};
 use layercast_core::units::Level;
+use layercast_delivery::live::Live;
 use layercast_delivery::node::{Failure, Output, ReceiveError, SessionReceiver};
 use layercast_delivery::search::Known;
 use layercast_delivery::security::protection::ProtectionCounters;
-use layercast_delivery::stream::{Gap, LayerCounters, Live};
+use layercast_delivery::stream::{Gap, LayerCounters};
 
 use super::{ReceiveEvent, ReceiveOptions, run};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Event, ReceiverCounters, ReceiverHost};
+use crate::host::ReceiverCounters;
+use crate::receiver::{Event, ReceiverHost};
 use outputs::Outputs;
 pub use outputs::{StreamOutput, StreamOutputs};
 

@@ -18,7 +18,8 @@ use layercast_delivery::search::Known;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::disk::Folder;
-use layercast_transport::host::{HostPaths, Interface, ReceiverHost, SourceHost};
+use layercast_transport::host::{Interface, SourceHost};
+use layercast_transport::receiver::{HostPaths, ReceiverHost};
 use layercast_transport::send::{Ends, Files};
 
 use crate::lo::works_here;

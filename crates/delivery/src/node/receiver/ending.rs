@@ -3,11 +3,11 @@
 use layercast_core::family::Family;
 use layercast_core::units::{Channel, Duration};
 
-use super::error::ReceiveError;
 use super::output::{Failure, Message, Output};
 use super::receiving::{note_progress, pump};
 use super::searching::std_duration;
 use super::{LOOK_EVERY, PAUSE, Receiver, State, Wait};
+use crate::node::error::ReceiveError;
 use crate::node::sink::Sink;
 use crate::notice::Notice;
 use crate::object::TOI_TABLE;

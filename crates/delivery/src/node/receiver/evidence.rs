@@ -3,7 +3,7 @@
 
 use layercast_core::units::{Duration, Time};
 
-use super::error::ReceiveError;
+use crate::node::error::ReceiveError;
 use crate::security::keys::{GroupKey, PublicKey};
 use crate::security::protection::Rejection;
 use crate::signed_table::Untrusted;

@@ -4,13 +4,13 @@
 use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 
-use super::error::{ReceiveError, reasons};
 use super::output::{Failure, Output};
 use super::searching::std_duration;
 use super::symbol_loss::SymbolLoss;
 use super::{LOOK_EVERY, Receiver, State};
 use crate::accept::AcceptCounters;
 use crate::announce::flute::FluteSession;
+use crate::node::error::{ReceiveError, reasons};
 use crate::node::packet_loss::RecentPackets;
 use crate::node::sink::{Datagram, Sink};
 use crate::notice::Notice;

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use layercast_core::contract::Estimates;
 use layercast_core::units::Channel;
 
-use super::error::ReceiveError;
 use super::path::Path;
+use crate::node::error::ReceiveError;
 use crate::node::{Feedback, ReceiverNote};
 use crate::notice::Notice;
 use crate::session::Session;

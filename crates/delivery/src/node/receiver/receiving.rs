@@ -7,13 +7,13 @@ use layercast_core::family::Family;
 use layercast_core::units::{Channel, Duration, Time};
 
 use super::completions::Completions;
-use super::error::{ReceiveError, reasons};
 use super::output::{Failure, Message, Output};
 use super::overload;
 use super::path::{Path, Turn};
 use super::searching::std_duration;
 use super::{LOOK_EVERY, Receiver, State, Taken, Wait};
 use crate::follow::Following;
+use crate::node::error::{ReceiveError, reasons};
 use crate::node::reports::Reached;
 use crate::node::session_receiver::{SessionOutput, SessionReceiver};
 use crate::node::sink::{Datagrams, Packet, Sink};

@@ -5,11 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use layercast_core::family::AnyHeader;
 use layercast_core::units::{Duration, Time};
 
-use super::error::{ReceiveError, reasons};
 use super::evidence::Evidence;
 use super::settings::ReceiverSettings;
 use crate::accept::{AcceptCounters, Accepted, accept};
 use crate::listing::InstanceError;
+use crate::node::error::{ReceiveError, reasons};
 use crate::node::{Datagram, Feedback, LevelDemand};
 use crate::notice::Notice;
 use crate::packet::{Demand, View};

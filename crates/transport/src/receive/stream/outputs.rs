@@ -8,7 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use layercast_delivery::stream::{LayerOutputs, Units};
+use layercast_delivery::live::LayerOutputs;
+use layercast_delivery::stream::Units;
 
 use crate::error::Error;
 use crate::notice::Notice;

@@ -4,15 +4,12 @@ use core::fmt::{Debug, Display};
 
 use layercast_core::units::{Channel, Duration, Time};
 
-use super::layer_receiver::{Gap, LayerCounters, Unit};
-use super::payload::CODEPOINT;
-use super::plan::{StreamPlan, Units};
-use super::receiver::StreamReceiver;
 use crate::node::{ReceiveError, ReceivedPacket, Sink};
 use crate::part::Part;
 use crate::reception::ReceptionProgress;
 use crate::search::FoundSession;
 use crate::session::Session;
+use crate::stream::{CODEPOINT, Gap, LayerCounters, StreamPlan, StreamReceiver, Unit, Units};
 
 /// Where the units of layers go.
 pub trait LayerOutputs {

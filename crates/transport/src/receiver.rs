@@ -17,13 +17,12 @@ use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::session::PACKET_BYTES;
 use layercast_protocols::registry::Registry;
 
-use super::access::{Access, Groups};
-use super::clock::until;
-use super::leaves::Leaves;
-use super::socket::{PacketSocket, open_group, open_reports};
-use super::{Clock, Inbox, Interface, ReceiverCounters, unspecified};
 use crate::amt::{AmtRelay, AmtTunnel};
 use crate::error::Error;
+use crate::host::{
+    Access, Clock, Groups, Inbox, Interface, Leaves, PacketSocket, ReceiverCounters, open_group,
+    open_reports, unspecified, until,
+};
 use crate::notice::Notice;
 use crate::relay::{FeedbackPath, RelayTunnel};
 
