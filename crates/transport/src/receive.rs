@@ -199,11 +199,14 @@ fn check_flute(options: &ReceiveOptions) -> Result<(), Error> {
     refused.map_or(Ok(()), |(_, what)| Err(Error::NotOfFlute { what }))
 }
 
-/// Runs a receiver until it is over, or a stop is requested. `on` gets what it says, and none after each step.
+/// What takes what a receiver says, and none after each step.
+type Say<'a, S> = &'a mut dyn FnMut(&mut ReceiverHost<S>, Option<Event<S>>);
+
+/// Runs a receiver until it is over, or a stop is requested.
 fn run<S: Sink>(
     host: &mut ReceiverHost<S>,
     stop: &AtomicBool,
-    on: &mut dyn FnMut(&mut ReceiverHost<S>, Option<Event<S>>),
+    on: Say<'_, S>,
 ) -> Result<Result<(), Failure<S::Error>>, Error> {
     let (mut ended, mut has_begun, mut is_over) = (Ok(()), false, false);
     while !is_over {
