@@ -14,9 +14,9 @@ SKIPPED := $(abspath $(TARGET))/skipped.txt
 # A workspace of its own, which shares the folder for builds: what measures the project.
 TOOLS := --manifest-path tools/Cargo.toml
 OUT ?= results
-# The transport and the emulator need Linux, and so do the fuzzing of readers and the trials.
+# The transport, what sends by it, and the emulator need Linux, and so do the fuzzing of readers and the trials.
 without = $(if $(filter-out Linux,$(shell uname -s)),$(1:%=--exclude layercast-%))
-export WORKSPACE := --workspace $(call without,transport emulator)
+export WORKSPACE := --workspace $(call without,transport emulator outside)
 TOOLS_ALL := $(TOOLS) --workspace $(call without,fuzz trials)
 # What protocols are built on and judged by, without the tests that take seconds.
 QUICK := $(patsubst %,--package layercast-%,core kit protocols simulator laboratory)

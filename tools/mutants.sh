@@ -17,6 +17,8 @@ mistakes=(
   "repair symbols repeat|crates/delivery/src/carousel.rs|slot.next_esi = (slot.next_esi + 1) % ESI_LIMIT;|slot.next_esi = (slot.next_esi + 1) % slot.symbols;"
   "packet numbers begin again after a restart|crates/delivery/src/security/sequence.rs|Sequence { last: stored, granted: stored }|Sequence { last: 0, granted: stored }"
   "replayed packets are not refused|crates/delivery/src/security/sequence.rs|if self.came.get(word).is_none_or(.word. word . bit != 0) { Err(Refused::Again) } else { Ok(()) }|let _ = (word, bit, Refused::Again); Ok(())"
+  "a forged session takes the place of a silent one|crates/delivery/src/node/session_receiver.rs|may_be_followed = others.is_some_and(.others. others.accept(bytes).is_ok());|may_be_followed = others.is_some();"
+  "a receiver that left too early does not come back|crates/delivery/src/node/receiver/ending.rs|^            self.search(Wait { not: None, patience: self.settings.patience });|            self.end(Ok(()));"
   "the record of a mirror is begun without waiting for the disk|crates/delivery/src/placed.rs|^        file.sync()?;|        let _ = \&file;"
 )
 

@@ -4,7 +4,6 @@ use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::family::AnyHeader;
 use layercast_core::units::Channel;
-use layercast_protocols::registry::Header;
 
 use crate::packet::{Repr, View};
 use crate::session::ip_udp_bytes;
@@ -39,7 +38,7 @@ pub struct Incoming {
 
 /// A packet that passed all checks.
 #[derive(Clone, Copy, Debug)]
-pub struct Accepted<'a, H = Header> {
+pub struct Accepted<'a, H> {
     /// Its LCT header.
     pub repr: Repr,
     /// The protocol's header.

@@ -79,8 +79,8 @@ pub fn of_session<P: AnyProtocol>(
     session: &Session,
     options: &[(String, String)],
 ) -> Result<P, ProtocolError> {
-    let mut protocol: P =
-        deployed(&session.protocol).ok_or_else(|| SessionError::Protocol(session.protocol.clone()))?;
+    let unknown = || SessionError::Protocol { name: session.protocol.clone(), known: P::names().join(", ") };
+    let mut protocol: P = deployed(&session.protocol).ok_or_else(unknown)?;
     let agreed = protocol.requirements().agreed();
     if let Some((option, _)) = options.iter().find(|(name, _)| agreed.contains(&name.as_str())) {
         return Err(ProtocolError::Agreed { option: option.clone() });

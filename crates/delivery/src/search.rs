@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use layercast_core::family::AnyProtocol;
+
 use crate::announce::flute::FluteSession;
 use crate::listing::{InstanceError, Listing};
 use crate::object::{Instance, TOI_TABLE};
@@ -104,7 +106,7 @@ impl Search {
 
     /// Takes a packet of the base channel. The session when an instance of its table is here and consistent with it;
     /// an error once for each source whose tables cannot be used.
-    pub fn packet(
+    pub fn packet<P: AnyProtocol>(
         &mut self,
         from: IpAddr,
         repr: &Repr,
@@ -124,7 +126,7 @@ impl Search {
         let (number, instance) = listing.insert(repr, payload)?;
         self.read += 1;
         let found = instance.map_err(SearchError::from).and_then(|instance| {
-            let session = fitting(&self.known, &instance, key)?;
+            let session = fitting::<P>(&self.known, &instance, key)?;
             Ok(FoundSession { session, number, instance })
         });
         match found {
@@ -139,10 +141,14 @@ impl Search {
 }
 
 /// The session of a table, if it is consistent with the packets that carried it.
-fn fitting(known: &Known, instance: &Instance, (from, tsi): (IpAddr, u32)) -> Result<Session, SearchError> {
+fn fitting<P: AnyProtocol>(
+    known: &Known,
+    instance: &Instance,
+    (from, tsi): (IpAddr, u32),
+) -> Result<Session, SearchError> {
     let session: Session = match known {
         Known::Session(session) => (**session).clone(),
-        Known::Group(..) | Known::Flute(_) => instance.session.parse()?,
+        Known::Group(..) | Known::Flute(_) => Session::read_of::<P>(&instance.session)?,
     };
     let mismatch = |what: String| Err(SessionError::Mismatch(what).into());
     if session.source != from {

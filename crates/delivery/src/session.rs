@@ -90,7 +90,12 @@ pub enum SessionError {
     /// An unsupported version.
     Version(i64),
     /// There is no such protocol.
-    Protocol(String),
+    Protocol {
+        /// Its name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// The layers are invalid.
     Layers(LayerError),
     /// Not all groups are multicast addresses that a session may use.
@@ -131,8 +136,8 @@ impl fmt::Display for SessionError {
             SessionError::Text(error) => write!(f, "{}", error.trim_end()),
             SessionError::Key(key) => write!(f, "`{key}` is missing or invalid"),
             SessionError::Version(version) => write!(f, "version {version} is not supported"),
-            SessionError::Protocol(name) => {
-                write!(f, "unknown protocol `{name}`; use one of {}", registry::NAMES.join(", "))
+            SessionError::Protocol { name, known } => {
+                write!(f, "unknown protocol `{name}`; use one of {known}")
             }
             SessionError::Layers(error) => write!(f, "{error}"),
             SessionError::Group(group) => write!(
@@ -188,11 +193,19 @@ pub fn ip_udp_bytes(address: IpAddr) -> u32 {
 }
 
 impl Session {
-    /// Checks the description.
+    /// Checks the description of a session of one of Layercast's protocols.
     ///
     /// # Errors
     /// What is invalid.
     pub fn check(&self) -> Result<(), SessionError> {
+        self.check_of::<Protocol>()
+    }
+
+    /// Checks the description of a session of one of these protocols.
+    ///
+    /// # Errors
+    /// What is invalid.
+    pub fn check_of<P: AnyProtocol>(&self) -> Result<(), SessionError> {
         if let Err(highest) = scoped(self.group.ip(), self.channels) {
             let (group, channels) = (self.group.ip(), self.channels);
             return Err(match highest {
@@ -222,8 +235,8 @@ impl Session {
         {
             return Err(SessionError::Key("feedback"));
         }
-        let protocol =
-            Protocol::named(&self.protocol).ok_or_else(|| SessionError::Protocol(self.protocol.clone()))?;
+        let unknown = || SessionError::Protocol { name: self.protocol.clone(), known: P::names().join(", ") };
+        let protocol = P::named(&self.protocol).ok_or_else(unknown)?;
         let protocol = self.agree(protocol)?;
         let (needs, plan) = (protocol.requirements(), self.plan());
         if needs.has_routers() {
@@ -290,15 +303,19 @@ impl Session {
         stream::symbol_size(self.packet, self.ip_udp_bytes() + tag)
     }
 
-    /// The rates of a receiver's levels, on average: those of the layers, unless the protocol makes layers of its own.
+    /// The rates of a receiver's levels, on average: those of the layers, unless the protocol makes layers of its own, and is one
+    /// of Layercast's.
     pub fn levels(&self) -> LayerTable {
         let protocol = Protocol::named(&self.protocol).and_then(|protocol| self.agree(protocol).ok());
-        let of = |protocol: Protocol| {
-            let (needs, plan) = (protocol.requirements(), self.plan());
-            let rate = |count| needs.level_rate(&plan, Level::from_count(count));
-            LayerTable::from_cumulative((1..=needs.levels(&plan)).map(rate)).ok()
-        };
-        protocol.and_then(of).unwrap_or_else(|| self.layers.clone())
+        protocol.map_or_else(|| self.layers.clone(), |protocol| self.levels_of(&protocol))
+    }
+
+    /// The rates of a receiver's levels, on average, by the session's protocol.
+    pub fn levels_of(&self, protocol: &impl AnyProtocol) -> LayerTable {
+        let (needs, plan) = (protocol.requirements(), self.plan());
+        let rate = |count| needs.level_rate(&plan, Level::from_count(count));
+        let levels = LayerTable::from_cumulative((1..=needs.levels(&plan)).map(rate));
+        levels.unwrap_or_else(|_| self.layers.clone())
     }
 
     /// The session plan for the endpoints of the protocol.
@@ -308,7 +325,7 @@ impl Session {
 }
 
 /// Whether a protocol can carry streams: each layer has a channel of its own, and the transport carries the protocol.
-fn carries_streams(protocol: &Protocol) -> bool {
+fn carries_streams(protocol: &impl AnyProtocol) -> bool {
     let needs = protocol.requirements();
     needs.has_static_layers() && !needs.has_routers() && !needs.is_reliable()
 }
@@ -383,6 +400,16 @@ impl FromStr for Session {
     type Err = SessionError;
 
     fn from_str(text: &str) -> Result<Session, SessionError> {
+        Session::read_of::<Protocol>(text)
+    }
+}
+
+impl Session {
+    /// Reads the description of a session of one of these protocols.
+    ///
+    /// # Errors
+    /// What is invalid.
+    pub fn read_of<P: AnyProtocol>(text: &str) -> Result<Session, SessionError> {
         let document = Document::parse(text).map_err(|error| SessionError::Text(error.to_string()))?;
         let root = document.as_table();
         let value = |key: &'static str| root.get(key).and_then(Item::as_value).ok_or(SessionError::Key(key));
@@ -426,7 +453,7 @@ impl FromStr for Session {
                 }
             },
         };
-        session.check()?;
+        session.check_of::<P>()?;
         Ok(session)
     }
 }

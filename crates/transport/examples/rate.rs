@@ -68,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let known = Known::Session(Box::new(session));
         let settings =
             ReceiverSettings { protocol_options: own_options(&protocol), ..ReceiverSettings::new(known) };
-        let mut host = ReceiverHost::new(settings, HostPaths::of(&interface), Discard::default());
+        let mut host = <ReceiverHost<Discard>>::new(settings, HostPaths::of(&interface), Discard::default());
         host.start(&mut |_, _| {})?;
         while host.clock().now() < until {
             host.step(until, &mut |_, _| {})?;

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
 use layercast_core::contract::{Cause, Estimates};
+use layercast_core::family::Family;
 use layercast_core::units::{Duration, Level, Time};
 use layercast_delivery::node::{Failure, Output, ReceiverNote, ReceiverSettings, SessionReceiver, Sink};
 use layercast_delivery::object::AssemblyCounters;
@@ -20,6 +21,7 @@ use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::{GroupKey, PublicKey};
 use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::session::Session;
+use layercast_protocols::registry::Registry;
 
 use crate::disk::Folder;
 use crate::error::Error;
@@ -67,6 +69,28 @@ pub struct ReceiveOptions {
 }
 
 impl ReceiveOptions {
+    /// Those of a reception into a directory by multicast, which ends when all is there, or after half a minute of silence.
+    pub fn new(known: Known, into: PathBuf) -> ReceiveOptions {
+        let patience = StdDuration::from_secs(30);
+        ReceiveOptions {
+            known,
+            interface: None,
+            into,
+            settings: ReceptionSettings::default(),
+            keep_going: false,
+            start_within: patience,
+            patience,
+            within: None,
+            protocol_options: Vec::new(),
+            group_key: None,
+            silent: false,
+            salt: None,
+            keys: Vec::new(),
+            relays: RelayUse::default(),
+            seed: None,
+        }
+    }
+
     /// How packets can come.
     fn paths(&self) -> HostPaths {
         HostPaths { interface: self.interface.clone(), relays: self.relays.clone(), any_source: false }
@@ -141,6 +165,18 @@ pub enum ReceiveEvent<'a> {
     Notice(&'a Notice),
 }
 
+/// As [`receive_of`], a session of one of Layercast's protocols.
+///
+/// # Errors
+/// As [`receive_of`].
+pub fn receive(
+    options: &ReceiveOptions,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+) -> Result<ReceiveProgress, Error> {
+    receive_of::<Registry>(options, stop, say)
+}
+
 /// Receives all objects of a session, each moved to its path when its hash is correct, until there are no more.
 /// A restarted source is followed. `say` gets the events. A service ([`ReceiveOptions::keep_going`]) never ends by
 /// itself.
@@ -148,7 +184,7 @@ pub enum ReceiveEvent<'a> {
 /// # Errors
 /// Why it failed. [`Error::Kept`] if another reception can continue, [`Error::Objects`] if some objects could not be
 /// received.
-pub fn receive(
+pub fn receive_of<F: Family>(
     options: &ReceiveOptions,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&ReceiveEvent<'_>),
@@ -171,7 +207,7 @@ pub fn receive(
     if options.settings.mirror {
         reception.open_record().map_err(|error| failed(options, error))?;
     }
-    let mut host = ReceiverHost::new(options.node(), options.paths(), reception);
+    let mut host = FilesHost::<F>::new(options.node(), options.paths(), reception);
     let mut watch = Watch::default();
     let finished = run(&mut host, stop, &mut |host, event| watch.say(host, event, say));
     say_objects(&mut host, say);
@@ -200,17 +236,17 @@ fn check_flute(options: &ReceiveOptions) -> Result<(), Error> {
 }
 
 /// What takes what a receiver says, and none after each step.
-type Say<'a, S> = &'a mut dyn FnMut(&mut ReceiverHost<S>, Option<Event<S>>);
+type Say<'a, S, F> = &'a mut dyn FnMut(&mut ReceiverHost<S, F>, Option<Event<S>>);
 
 /// Runs a receiver until it is over, or a stop is requested.
-fn run<S: Sink>(
-    host: &mut ReceiverHost<S>,
+fn run<S: Sink, F: Family>(
+    host: &mut ReceiverHost<S, F>,
     stop: &AtomicBool,
-    on: Say<'_, S>,
+    on: Say<'_, S, F>,
 ) -> Result<Result<(), Failure<S::Error>>, Error> {
     let (mut ended, mut has_begun, mut is_over) = (Ok(()), false, false);
     while !is_over {
-        let mut take = |host: &mut ReceiverHost<S>, event: Event<S>| match event {
+        let mut take = |host: &mut ReceiverHost<S, F>, event: Event<S>| match event {
             Output::Ended(result) => ended = result,
             event => on(host, Some(event)),
         };
@@ -233,9 +269,9 @@ struct Watch {
 }
 
 impl Watch {
-    fn say(
+    fn say<F: Family>(
         &mut self,
-        host: &mut FilesHost,
+        host: &mut FilesHost<F>,
         event: Option<Event<Reception<Folder>>>,
         say: &mut dyn FnMut(&ReceiveEvent<'_>),
     ) {
@@ -251,7 +287,7 @@ impl Watch {
         }
     }
 
-    fn look(&mut self, host: &FilesHost) -> ReceiveProgress {
+    fn look<F: Family>(&mut self, host: &FilesHost<F>) -> ReceiveProgress {
         let (now, useful) = (host.clock().now(), host.node.sink.counters().useful);
         let (then, before) = std::mem::replace(&mut self.said, (now, useful));
         let bits = (useful - before) as f64 * host.node.symbol_size() as f64 * 8.0;
@@ -259,16 +295,20 @@ impl Watch {
     }
 
     /// The last progress of a reception that has ended.
-    fn progress(self, host: &FilesHost) -> ReceiveProgress {
+    fn progress<F: Family>(self, host: &FilesHost<F>) -> ReceiveProgress {
         let last = self.last.map_or(0.0, |last| last.goodput_bps);
         ReceiveProgress { goodput_bps: last, ..progress(host) }
     }
 }
 
-type FilesHost = ReceiverHost<Reception<Folder>>;
+type FilesHost<F> = ReceiverHost<Reception<Folder>, F>;
 
 /// Says what a receiver says, but for its end and what is said of its sink.
-fn say_event<S: Sink>(host: &ReceiverHost<S>, event: &Event<S>, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+fn say_event<S: Sink, F: Family>(
+    host: &ReceiverHost<S, F>,
+    event: &Event<S>,
+    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+) {
     match event {
         Output::Found(session) => say(&ReceiveEvent::Session(session)),
         Output::Trace(note, estimates) => {
@@ -279,12 +319,12 @@ fn say_event<S: Sink>(host: &ReceiverHost<S>, event: &Event<S>, say: &mut dyn Fn
     }
 }
 
-fn say_objects(host: &mut FilesHost, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
+fn say_objects<F: Family>(host: &mut FilesHost<F>, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
     host.node.sink.drain_events().for_each(|event: ReceptionEvent| say(&ReceiveEvent::Object(&event)));
 }
 
 /// How far a reception is.
-fn progress(host: &FilesHost) -> ReceiveProgress {
+fn progress<F: Family>(host: &FilesHost<F>) -> ReceiveProgress {
     let (session, reception) = (host.node.session(), &host.node.sink);
     ReceiveProgress {
         elapsed: host.elapsed(),

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 
 use layercast_core::Always as _;
 use layercast_core::contract::JoinError;
+use layercast_core::family::Family;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::node::{
     self, Datagrams, Failure, Feedback, Message, Output, Path, Paths, ReceiveError, Receiver,
@@ -82,9 +83,9 @@ impl HostPaths {
 
 /// The host of a receiver: how its packets come, and its sockets.
 #[derive(Debug)]
-pub struct ReceiverHost<S: Sink> {
+pub struct ReceiverHost<S: Sink, F: Family = Registry> {
     /// The receiver.
-    pub node: Receiver<Registry, S>,
+    pub node: Receiver<F, S>,
     known: Known,
     paths: HostPaths,
     keeps_going: bool,
@@ -121,9 +122,9 @@ impl Datagrams for Inbox {
     }
 }
 
-impl<S: Sink> ReceiverHost<S> {
+impl<S: Sink, F: Family> ReceiverHost<S, F> {
     /// A host whose receiver starts at [`ReceiverHost::start`].
-    pub fn new(settings: ReceiverSettings, paths: HostPaths, sink: S) -> ReceiverHost<S> {
+    pub fn new(settings: ReceiverSettings, paths: HostPaths, sink: S) -> ReceiverHost<S, F> {
         let clock = Clock::default();
         ReceiverHost {
             known: settings.known.clone(),

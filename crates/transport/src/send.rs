@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
 use layercast_core::contract::Estimates;
+use layercast_core::family::AnyProtocol;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Size, Time};
 use layercast_protocols::registry::Protocol;
@@ -84,7 +85,7 @@ pub struct ServeUse {
 
 /// The options of a transmission.
 #[derive(Clone, Debug)]
-pub struct SendOptions {
+pub struct SendOptions<P = Protocol> {
     /// The base layer's group and port.
     pub group: SocketAddr,
     /// The interface by name or address; by the route to the group if none.
@@ -92,7 +93,7 @@ pub struct SendOptions {
     /// The port for feedback; 0 for any.
     pub feedback_port: u16,
     /// The congestion control.
-    pub protocol: Protocol,
+    pub protocol: P,
     /// The layers.
     pub layers: LayerTable,
     /// The size of packets with all headers.
@@ -134,6 +135,38 @@ pub struct SendOptions {
     pub is_announced: bool,
     /// The key that signs announcements and the file delivery table.
     pub key: Option<SecretKey>,
+}
+
+impl<P> SendOptions<P> {
+    /// Those of a transmission to a group, without an end, keys, a state, or an announcement: receivers are polled, and what nobody
+    /// asks for is not sent.
+    pub fn new(group: SocketAddr, protocol: P, layers: LayerTable) -> SendOptions<P> {
+        SendOptions {
+            group,
+            interface: None,
+            feedback_port: 0,
+            protocol,
+            layers,
+            packet: Size::from_bytes(1400),
+            ttl: 16,
+            ends: Ends::default(),
+            group_key: None,
+            reports: true,
+            on_demand: true,
+            encrypts: false,
+            follow: false,
+            packs: true,
+            longest_part: PART_SYMBOLS,
+            tagged: TAGGED,
+            state: None,
+            serve: None,
+            relays: Vec::new(),
+            seed: None,
+            name: "files".to_owned(),
+            is_announced: false,
+            key: None,
+        }
+    }
 }
 
 /// The progress of a transmission.
@@ -222,9 +255,9 @@ pub enum SendEvent<'a> {
 ///
 /// # Errors
 /// Why it could not start or ended early.
-pub fn send(
+pub fn send<P: AnyProtocol>(
     paths: &[PathBuf],
-    options: &SendOptions,
+    options: &SendOptions<P>,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Sent, Error> {
@@ -233,7 +266,7 @@ pub fn send(
         SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
     };
     let session = description(options, any, None)?;
-    session.check()?;
+    session.check_of::<P>()?;
     let interface = Interface::ready(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
     let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;

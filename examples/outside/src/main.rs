@@ -1,17 +1,25 @@
-//! The laboratory with one protocol more: runs scenarios and comparisons in which PLM meets the built-in ones.
+//! Layercast with one protocol more: runs scenarios and comparisons in which PLM meets the built-in ones, and sends and receives
+//! files by any of them.
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Parser};
-use layercast_core::family::Union;
+use layercast_core::family::{Family, Union};
+use layercast_core::layers::LayerTable;
+use layercast_core::units::Rate;
+use layercast_delivery::protocols::deployed;
 use layercast_laboratory::BuiltIn;
 use layercast_laboratory::compare::{self, CompareRequest, Comparison};
 use layercast_laboratory::results::{self, RunCost, Summary};
 use layercast_laboratory::run::{self, RunRequest};
 use layercast_laboratory::scenario::{self, Catalogue};
 use layercast_outside::Outside;
+use layercast_transport::receive::{Known, ReceiveOptions, receive_of};
+use layercast_transport::send::{Ends, SendOptions, send};
 
 /// The protocol of this crate, and all of Layercast's.
 type Protocols = Union<Outside, BuiltIn>;
@@ -36,6 +44,35 @@ enum Command {
     },
     /// Name all protocols.
     List,
+    /// Send files until a receiver has them.
+    Send {
+        /// The files and folders.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        group: Group,
+        /// The congestion control.
+        #[arg(long, default_value = "plm")]
+        control: String,
+    },
+    /// Receive files.
+    Receive {
+        #[command(flatten)]
+        group: Group,
+        /// The directory for them.
+        #[arg(long)]
+        into: PathBuf,
+    },
+}
+
+#[derive(Args)]
+struct Group {
+    /// The base layer's group and port.
+    #[arg(long)]
+    group: SocketAddr,
+    /// The interface; by the route to the group if none.
+    #[arg(long)]
+    interface: Option<String>,
 }
 
 #[derive(Args)]
@@ -62,7 +99,28 @@ impl Scenario {
 
 fn execute(command: Command) -> Result<(), Box<dyn Error>> {
     let catalogue = Catalogue::of::<Protocols>();
+    let never = AtomicBool::new(false);
     match command {
+        Command::Send { paths, group: Group { group, interface }, control } => {
+            let Some(protocol) = deployed::<<Protocols as Family>::Protocol>(&control) else {
+                return Err(format!("there is no protocol `{control}`").into());
+            };
+            let ends = Ends { completions: Some(1), ..Ends::default() };
+            let layers = LayerTable::doubling(Rate::from_mbps(4.0), 4)?;
+            let options = SendOptions { interface, ends, ..SendOptions::new(group, protocol, layers) };
+            let sent = send(&paths, &options, &never, &mut |_| {})?;
+            println!(
+                "{} packets, {} receivers are complete",
+                sent.progress.counters.packets,
+                sent.completed.len()
+            );
+        }
+        Command::Receive { group: Group { group, interface }, into } => {
+            let known = Known::Group(group, None);
+            let options = ReceiveOptions { interface, ..ReceiveOptions::new(known, into) };
+            let received = receive_of::<Protocols>(&options, &never, &mut |_| {})?;
+            println!("{} files are complete", received.objects.complete);
+        }
         Command::List => println!("{}", catalogue.names().join("\n")),
         Command::Check(file) => {
             scenario::read(&file.name(), &file.text()?, &file.set, &catalogue)?;

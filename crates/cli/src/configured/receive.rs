@@ -180,22 +180,14 @@ fn reliable(receive: &Receive) -> Result<ReliableReceive, Failure> {
 
 /// The options that all have that look for a session, with the others as other FLUTE senders need them.
 fn found(receive: &Receive, known: Known) -> ReceiveOptions {
+    let into = receive.into.clone().unwrap_or_default();
     ReceiveOptions {
-        known,
         interface: receive.interface.clone(),
-        into: receive.into.clone().unwrap_or_default(),
         settings: ReceptionSettings { replace: receive.replace, mirror: false },
-        keep_going: false,
         start_within: std(receive.start_within.unwrap_or(receive.patience)),
         patience: std(receive.patience),
         within: receive.within.map(std),
-        protocol_options: Vec::new(),
-        group_key: None,
-        salt: None,
-        keys: Vec::new(),
-        silent: false,
-        relays: RelayUse::default(),
-        seed: None,
+        ..ReceiveOptions::new(known, into)
     }
 }
 

@@ -18,7 +18,7 @@ use layercast_transport::active::ActiveSendOptions;
 use layercast_transport::host::Interface;
 use layercast_transport::relay::ServeOptions;
 use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
-use layercast_transport::send::{Ends, PART_SYMBOLS, SendOptions, ServeUse, TAGGED};
+use layercast_transport::send::{Ends, SendOptions, ServeUse};
 
 use super::{ACTIVE, addresses, at_most, group_key, input, links, std, with_routers};
 use crate::commands::Failure;
@@ -155,11 +155,8 @@ fn layered(
     set_options(&mut protocol, &send.options).map_err(|error| failure(error.into()))?;
     at_most("--relays", &send.serving.relays, RELAYS_MAX)?;
     Ok(SendOptions {
-        group: send.group,
         interface: send.interface.clone(),
         feedback_port: send.feedback_port,
-        protocol,
-        layers,
         packet,
         ttl: send.ttl,
         ends: Ends { after: send.after.map(std), ..Ends::default() },
@@ -167,17 +164,11 @@ fn layered(
         reports: !send.no_reports,
         on_demand: !send.all_layers,
         encrypts: send.encrypt,
-        follow: false,
-        packs: false,
-        longest_part: PART_SYMBOLS,
-        tagged: TAGGED,
-        state: None,
         serve: serving(&send.serving, send.group),
         relays: addresses(&send.serving.relays)?,
-        seed: None,
         name: send.name.clone().unwrap_or_else(|| default_name(&send.paths)),
         is_announced: is_announced(send.group, (send.announce, send.no_announce)),
-        key: None,
+        ..SendOptions::new(send.group, protocol, layers)
     })
 }
 

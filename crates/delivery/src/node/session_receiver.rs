@@ -9,6 +9,7 @@ use layercast_core::contract::{
     Action, Arrival, Cause, Ecn, Endpoint as _, Estimates, Input, JoinError, Origin, Target, TraceEvent,
 };
 use layercast_core::family::{AnyHeader as _, AnyProtocol as _, Family};
+use layercast_core::layers::LayerTable;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_core::wire::MAX_REPORT;
@@ -259,6 +260,11 @@ impl<F: Family> SessionReceiver<F> {
     /// Whether the source has announced the end of the session.
     pub fn has_ended(&self) -> bool {
         self.has_ended
+    }
+
+    /// The rates of its levels, on average.
+    pub fn levels(&self) -> LayerTable {
+        self.session.levels_of(&self.make.0)
     }
 
     /// How many receivers the protocol serves, if not any number.

@@ -162,7 +162,7 @@ impl<F: Family> Source<F> {
         mut session: Session,
         stream: Stream,
     ) -> Result<Source<F>, SessionError> {
-        session.check()?;
+        session.check_of::<F::Protocol>()?;
         let endpoint = protocol.source(session.plan(), stream);
         session.tsi = endpoint.session_number().unwrap_or(session.tsi);
         let (needs, plan) = (protocol.requirements(), session.plan());
@@ -223,6 +223,11 @@ impl<F: Family> Source<F> {
     /// The most bytes that a packet needs while it is written: space for the longest header is before it.
     pub fn room(&self) -> usize {
         self.session.packet.as_bytes() as usize + MAX_HEADER + AUTH_BYTES
+    }
+
+    /// The rate of the lowest level.
+    pub fn base_rate(&self) -> Rate {
+        self.rates.first().copied().unwrap_or_default()
     }
 
     /// The session description, complete.

@@ -35,7 +35,7 @@ pub(super) fn run(
         seed: plan.receiver_seed,
         ..ReceiverSettings::new(Known::Session(Box::new(plan.session()?)))
     };
-    let mut host = ReceiverHost::new(settings, paths, Discard::default());
+    let mut host = <ReceiverHost<Discard>>::new(settings, paths, Discard::default());
     say(out, &Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };
     let clock = RunClock { begin };

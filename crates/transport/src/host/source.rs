@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 
 use layercast_core::Always as _;
 use layercast_core::contract::{Ecn, Estimates};
+use layercast_core::family::AnyProtocol;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_core::wire::MAX_REPORT;
@@ -13,7 +14,7 @@ use layercast_delivery::accept::Incoming;
 use layercast_delivery::node::{Content, Packet, Source};
 use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::session::Session;
-use layercast_protocols::registry::{Protocol, Registry};
+use layercast_protocols::registry::Protocol;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
@@ -36,9 +37,9 @@ const FEEDBACK_MAX: usize = 2 * MAX_REPORT + TAG_BYTES;
 
 /// The host of a source: its socket, and the packets that are due.
 #[derive(Debug)]
-pub struct SourceHost {
+pub struct SourceHost<P: AnyProtocol = Protocol> {
     /// The source.
-    pub node: Source<Registry>,
+    pub node: Source<P::Family>,
     socket: PacketSocket,
     clock: Clock,
     outbox: Outbox,
@@ -59,7 +60,7 @@ pub struct SourceHost {
     send_calls: u64,
 }
 
-impl SourceHost {
+impl<P: AnyProtocol> SourceHost<P> {
     /// Opens the socket and creates the source. `session` gets the number that the source drew, and the
     /// port for feedback: the requested one, or with 0 the one that the system assigned.
     ///
@@ -67,12 +68,12 @@ impl SourceHost {
     /// If the description is invalid, or the system's error.
     pub fn new(
         interface: &Interface,
-        protocol: &Protocol,
+        protocol: &P,
         mut session: Session,
         feedback_port: u16,
         ttl: u8,
         seed: u64,
-    ) -> Result<SourceHost, Error> {
+    ) -> Result<SourceHost<P>, Error> {
         let socket = open_source(interface, session.group, feedback_port, ttl)?;
         if let Ok(address) = socket.as_udp().local_addr() {
             session.feedback.set_port(address.port());

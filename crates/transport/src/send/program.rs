@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration as StdDuration;
 
-use layercast_core::family::AnyProtocol as _;
+use layercast_core::family::AnyProtocol;
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Time};
 use layercast_delivery::announce::announcer::AnnounceError;
@@ -35,9 +35,9 @@ pub(super) trait Supply: Content<Error = Error> {
 }
 
 /// A transmission in progress.
-pub(super) struct Program<'o> {
-    pub(super) host: SourceHost,
-    options: &'o SendOptions,
+pub(super) struct Program<'o, P: AnyProtocol> {
+    pub(super) host: SourceHost<P>,
+    options: &'o SendOptions<P>,
     interface: Interface,
     size: Size,
     seed: u64,
@@ -51,19 +51,19 @@ pub(super) struct Program<'o> {
     next_look: Time,
 }
 
-impl<'o> Program<'o> {
+impl<'o, P: AnyProtocol> Program<'o, P> {
     /// Announces the session and says that it is ready. `before` listened to its groups until now.
     ///
     /// # Errors
     /// If it cannot be served or described.
     pub(super) fn new(
-        mut host: SourceHost,
+        mut host: SourceHost<P>,
         interface: Interface,
-        options: &'o SendOptions,
+        options: &'o SendOptions<P>,
         (size, seed): (Size, u64),
         before: Option<Before>,
         say: &mut dyn FnMut(&SendEvent<'_>),
-    ) -> Result<Program<'o>, Error> {
+    ) -> Result<Program<'o, P>, Error> {
         serve(&mut host, options.serve.as_ref())?;
         if options.reports {
             host.node.poll_receivers();
@@ -189,7 +189,11 @@ impl<'o> Program<'o> {
 }
 
 /// The description of a session for others.
-fn described(options: &SendOptions, size: Size, session: &Session) -> Result<Description, Error> {
+fn described<P: AnyProtocol>(
+    options: &SendOptions<P>,
+    size: Size,
+    session: &Session,
+) -> Result<Description, Error> {
     let key = options.key.as_ref().map(SecretKey::public);
     let described = describe(session, &options.name, key, (options.ttl, size), &options.relays);
     Ok(described.map_err(AnnounceError::from)?)
@@ -205,8 +209,8 @@ pub(super) fn check_mtu(interface: &Interface, session: &Session) -> Result<(), 
 }
 
 /// The description of a session that is about to start. Number and port are filled in later.
-pub(super) fn description(
-    options: &SendOptions,
+pub(super) fn description<P: AnyProtocol>(
+    options: &SendOptions<P>,
     source: IpAddr,
     salt: Option<Salt>,
 ) -> Result<Session, Error> {
@@ -241,7 +245,7 @@ pub(super) fn new_salt() -> Salt {
 }
 
 /// Serves receivers and relays by unicast too, if so asked.
-fn serve(host: &mut SourceHost, options: Option<&ServeUse>) -> Result<(), Error> {
+fn serve<P: AnyProtocol>(host: &mut SourceHost<P>, options: Option<&ServeUse>) -> Result<(), Error> {
     let Some(ServeUse { serve, only }) = options else { return Ok(()) };
     let server = SourceServer::open(serve, host.session().source)?;
     host.branch(Box::new(server), *only);
@@ -249,7 +253,7 @@ fn serve(host: &mut SourceHost, options: Option<&ServeUse>) -> Result<(), Error>
 }
 
 /// The interface with the address that it has now, if the network takes no packets since this host no longer has the old one.
-fn another_address(host: &SourceHost, interface: &Interface) -> Option<Interface> {
+fn another_address<P: AnyProtocol>(host: &SourceHost<P>, interface: &Interface) -> Option<Interface> {
     host.outage()?;
     let group = host.session().group;
     if Interface::find(Some(&interface.address.to_string()), group).is_ok() {
@@ -259,10 +263,10 @@ fn another_address(host: &SourceHost, interface: &Interface) -> Option<Interface
 }
 
 /// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.
-fn announce(
+fn announce<P: AnyProtocol>(
     interface: &Interface,
     description: &Description,
-    options: &SendOptions,
+    options: &SendOptions<P>,
     (now, seed): (Time, u64),
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Option<Announcing> {
@@ -280,10 +284,10 @@ struct Outage {
 }
 
 impl Outage {
-    fn look(
+    fn look<P: AnyProtocol>(
         &mut self,
         interface: &Interface,
-        host: &SourceHost,
+        host: &SourceHost<P>,
         now: Time,
         say: &mut dyn FnMut(&SendEvent<'_>),
     ) {
@@ -306,7 +310,11 @@ impl Outage {
 }
 
 /// Names receivers that came after the last one that the protocol serves.
-fn turned_away(host: &mut SourceHost, options: &SendOptions, say: &mut dyn FnMut(&SendEvent<'_>)) {
+fn turned_away<P: AnyProtocol>(
+    host: &mut SourceHost<P>,
+    options: &SendOptions<P>,
+    say: &mut dyn FnMut(&SendEvent<'_>),
+) {
     let most = options.protocol.requirements().most_receivers().unwrap_or(usize::MAX);
     while let Some(receiver) = host.node.take_turned_away() {
         let protocol = options.protocol.name();

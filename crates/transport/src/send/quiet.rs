@@ -2,7 +2,8 @@
 
 use std::time::Duration as StdDuration;
 
-use layercast_core::units::{Layer, Rate, Time};
+use layercast_core::family::AnyProtocol;
+use layercast_core::units::{Rate, Time};
 use layercast_delivery::reporting::demand::ANNOUNCEMENT_EVERY;
 
 use super::SendEvent;
@@ -16,8 +17,13 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    pub(super) fn look(&mut self, host: &mut SourceHost, now: Time, say: &mut dyn FnMut(&SendEvent<'_>)) {
-        let base = host.session().levels().rate(Layer::BASE);
+    pub(super) fn look<P: AnyProtocol>(
+        &mut self,
+        host: &mut SourceHost<P>,
+        now: Time,
+        say: &mut dyn FnMut(&SendEvent<'_>),
+    ) {
+        let base = host.node.base_rate();
         let Some(demands) = host.node.demands() else { return };
         let is_alone = demands.is_alone(now);
         if is_alone && !self.is_alone {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
 use layercast_core::contract::Estimates;
+use layercast_core::family::AnyProtocol;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::node::{Content, SourceCounters};
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
@@ -15,6 +16,7 @@ use layercast_delivery::session::Session;
 use layercast_delivery::stream::{
     CODEPOINT, InputCounters, LayerSource, SourceCounters as LayerSent, StreamPlan, StreamTable,
 };
+use layercast_protocols::registry::Protocol;
 
 use super::program::{Program, Supply, check_mtu, description, new_salt};
 use super::{Ends, SendEvent, SendOptions};
@@ -30,9 +32,9 @@ const TABLE_VALID_S: u64 = 365 * 24 * 3600;
 
 /// The options of a transmission of live data.
 #[derive(Clone, Debug)]
-pub struct StreamSendOptions {
+pub struct StreamSendOptions<P = Protocol> {
     /// Those of any transmission; what is of files only has no effect.
-    pub send: SendOptions,
+    pub send: SendOptions<P>,
     /// Deadline and units.
     pub plan: StreamPlan,
     /// Repair symbols for each source symbol; 0 for none.
@@ -150,7 +152,7 @@ impl StreamSupply {
         self.is_done
     }
 
-    fn progress(&self, host: &SourceHost, elapsed: StdDuration) -> StreamSendProgress {
+    fn progress<P: AnyProtocol>(&self, host: &SourceHost<P>, elapsed: StdDuration) -> StreamSendProgress {
         StreamSendProgress {
             elapsed,
             counters: *host.node.counters(),
@@ -165,9 +167,9 @@ impl StreamSupply {
 ///
 /// # Errors
 /// Why it could not start or ended early.
-pub fn send(
+pub fn send<P: AnyProtocol>(
     inputs: &[StreamInput],
-    options: &StreamSendOptions,
+    options: &StreamSendOptions<P>,
     stop: &AtomicBool,
     say: &mut dyn FnMut(&StreamSendEvent<'_>),
 ) -> Result<(StreamStopped, StreamSendProgress), Error> {
@@ -179,7 +181,7 @@ pub fn send(
     let interface = Interface::ready(common.interface.as_deref(), common.group)?;
     let mut session = description(common, interface.address, common.encrypts.then(new_salt))?;
     session.stream = Some(options.plan);
-    session.check()?;
+    session.check_of::<P>()?;
     check_mtu(&interface, &session)?;
     let seed = common.seed.unwrap_or_else(random_seed);
     let mut host =
@@ -247,11 +249,11 @@ pub fn send(
 
 /// Why sending stops, `elapsed` after its start and `done` after all was sent: the last repair symbols and what is delayed get
 /// the time of the deadline, before the end of the session makes receivers leave.
-fn why_stop(
+fn why_stop<P>(
     ends: &Ends,
     elapsed: StdDuration,
     done: Option<Duration>,
-    options: &StreamSendOptions,
+    options: &StreamSendOptions<P>,
     stop: &AtomicBool,
 ) -> Option<StreamStopped> {
     if stop.load(Ordering::Relaxed) {

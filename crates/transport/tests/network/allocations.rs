@@ -96,7 +96,7 @@ fn packets_allocate_nothing() {
     let reception = Reception::new(folder, ReceptionSettings::default());
     let known = Known::Session(Box::new(session));
     let settings = ReceiverSettings { protocol_options: own_options(&elm), ..ReceiverSettings::new(known) };
-    let mut receiver = ReceiverHost::new(settings, HostPaths::of(&interface), reception);
+    let mut receiver = <ReceiverHost<_>>::new(settings, HostPaths::of(&interface), reception);
     source.start(&mut supply).unwrap();
     // A delayed source sends all packets that are due, up to a tenth of a second, and its queue grows once
     // for them. A busy machine could delay it at any time, so do it now.

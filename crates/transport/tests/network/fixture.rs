@@ -8,10 +8,9 @@ use std::time::Duration;
 use layercast_core::family::AnyProtocol as _;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
-use layercast_delivery::reception::ReceptionSettings;
 use layercast_protocols::registry::Protocol;
-use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
-use layercast_transport::send::{Ends, PART_SYMBOLS, SendOptions, TAGGED};
+use layercast_transport::receive::{Known, ReceiveOptions};
+use layercast_transport::send::SendOptions;
 
 /// A directory that is removed when it is dropped.
 pub(crate) struct TempDir(pub(crate) PathBuf);
@@ -48,50 +47,24 @@ pub(crate) fn content(length: usize) -> Vec<u8> {
 
 /// Sends in three layers up to 4 Mbit/s, without an end of its own.
 pub(crate) fn sending(group: SocketAddr, protocol: &str) -> SendOptions {
+    let layers = LayerTable::doubling(Rate::from_mbps(4.0), 3).unwrap();
     SendOptions {
-        group,
         interface: Some("127.0.0.1".to_owned()),
-        feedback_port: 0,
-        protocol: Protocol::named(protocol).unwrap(),
-        layers: LayerTable::doubling(Rate::from_mbps(4.0), 3).unwrap(),
         packet: Size::from_bytes(1000),
         ttl: 1,
-        ends: Ends::default(),
-        group_key: None,
-        reports: true,
-        on_demand: true,
-        encrypts: false,
-        follow: false,
-        packs: true,
-        longest_part: PART_SYMBOLS,
-        tagged: TAGGED,
-        state: None,
-        serve: None,
-        relays: Vec::new(),
         seed: Some(1),
         name: "test".to_owned(),
-        is_announced: false,
-        key: None,
+        ..SendOptions::new(group, Protocol::named(protocol).unwrap(), layers)
     }
 }
 
 /// Receives for a minute at most.
 pub(crate) fn receiving(known: Known, into: PathBuf) -> ReceiveOptions {
+    let patience = Duration::from_secs(5);
     ReceiveOptions {
-        known,
-        interface: None,
-        into,
-        settings: ReceptionSettings::default(),
-        keep_going: false,
-        start_within: Duration::from_secs(5),
-        patience: Duration::from_secs(5),
+        start_within: patience,
+        patience,
         within: Some(Duration::from_secs(60)),
-        protocol_options: Vec::new(),
-        group_key: None,
-        silent: false,
-        salt: None,
-        keys: Vec::new(),
-        relays: RelayUse::default(),
-        seed: None,
+        ..ReceiveOptions::new(known, into)
     }
 }

@@ -3,11 +3,10 @@
 //! A receiver at the base layer has nothing to leave: what its path cannot carry is lost, and so is the traffic of
 //! others.
 
-use layercast_core::units::{Duration, Layer, Rate};
+use layercast_core::units::{Duration, Rate, Size};
 
 use crate::node::packet_loss::RecentPackets;
 use crate::notice::Notice;
-use crate::session::Session;
 
 /// How long a receiver must have held the base layer alone: longer than losses are counted, so that those of upper
 /// layers are not.
@@ -21,16 +20,15 @@ const TOLERANCE: f64 = 0.25;
 
 /// What a receiver of the base layer alone, for so long, should report, if its path is overloaded.
 pub(super) fn notice(
-    session: &Session,
+    (base, packet): (Rate, Size),
     alone_for: Duration,
     recent: Option<RecentPackets>,
 ) -> Option<Notice> {
     let recent = recent.filter(|_| alone_for >= ALONE_FOR)?;
     let rate = |packets: u64| {
-        let bits = packets as f64 * session.packet.as_bits() as f64;
+        let bits = packets as f64 * packet.as_bits() as f64;
         Rate::from_bps((bits / recent.over.as_secs_f64() / 1e4).round() * 1e4)
     };
-    let base = session.levels().rate(Layer::BASE);
     let is_base = (rate(recent.sent).as_bps() / base.as_bps() - 1.0).abs() <= TOLERANCE;
     (recent.sent >= LEAST_PACKETS && recent.lost() >= OVERLOAD && is_base).then(|| Notice::BaseTooFast {
         base,
@@ -42,30 +40,12 @@ pub(super) fn notice(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use layercast_core::layers::LayerTable;
-    use layercast_core::units::Size;
-    use std::net::{Ipv4Addr, SocketAddr};
 
     #[test]
     fn only_a_base_layer_at_its_rate_that_loses_much_is_too_fast() {
-        let at = |port| SocketAddr::new(Ipv4Addr::new(239, 1, 2, 3).into(), port);
-        let session = Session {
-            tsi: 1,
-            protocol: "elm".to_owned(),
-            source: Ipv4Addr::LOCALHOST.into(),
-            group: at(1),
-            feedback: at(2),
-            packet: Size::from_bytes(1000),
-            layers: LayerTable::doubling(Rate::from_mbps(4.0), 2).expect("layers"),
-            channels: 2,
-            agreed: Vec::new(),
-            group_key: None,
-            salt: None,
-            stream: None,
-        };
+        let of = (Rate::from_mbps(4.0), Size::from_bytes(1000));
         let over = Duration::from_secs(5);
-        let found =
-            |sent, received| notice(&session, ALONE_FOR, Some(RecentPackets { sent, received, over }));
+        let found = |sent, received| notice(of, ALONE_FOR, Some(RecentPackets { sent, received, over }));
         let (base, arriving) = (Rate::from_mbps(4.0), Rate::from_mbps(2.0));
         assert_eq!(found(2500, 1250), Some(Notice::BaseTooFast { base, arriving, lost: 0.5 }));
         assert_eq!(found(2500, 2300), None);

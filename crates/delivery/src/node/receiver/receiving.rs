@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::family::Family;
-use layercast_core::units::{Channel, Duration, Time};
+use layercast_core::units::{Channel, Duration, Layer, Rate, Time};
 
 use super::completions::Completions;
 use super::output::{Failure, Message, Output};
@@ -35,12 +35,15 @@ pub(super) struct Receiving<F: Family> {
     /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
     strangers: Vec<IpAddr>,
     reported: usize,
+    /// The rate of the base layer.
+    base: Rate,
     warned_of_base: bool,
 }
 
 impl<F: Family> Receiving<F> {
     pub(super) fn new(session: SessionReceiver<F>, now: Time) -> Receiving<F> {
         Receiving {
+            base: session.levels().rate(Layer::BASE),
             session,
             following: Following::new(now),
             completions: Completions::default(),
@@ -170,7 +173,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         self.outputs.push_back(Output::Look);
         let State::Receiving(receiving) = &mut self.state else { return None };
         let session = receiving.session.session();
-        let (group, source) = (session.group, session.source);
+        let (group, source, packet) = (session.group, session.source, session.packet);
         let silent = receiving.following.silent_for(now);
         // A session that is silent as well is followed soon.
         if silent < RECENT {
@@ -182,7 +185,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let (alone_for, recent) =
             (receiving.session.base_only_for(now), receiving.session.recent_packets(now));
         if !receiving.warned_of_base
-            && let Some(notice) = overload::notice(session, alone_for, recent)
+            && let Some(notice) = overload::notice((receiving.base, packet), alone_for, recent)
         {
             receiving.warned_of_base = true;
             self.outputs.push_back(Output::Notice(notice));

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use layercast_core::family::AnyHeader;
+use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 
 use super::evidence::Evidence;
@@ -70,7 +70,7 @@ impl Searching {
     }
 
     /// A datagram of the base channel. The session, if its table is here.
-    pub(super) fn packet<H: AnyHeader>(
+    pub(super) fn packet<F: Family>(
         &mut self,
         settings: &ReceiverSettings,
         datagram: &Datagram,
@@ -90,11 +90,11 @@ impl Searching {
         if of.is_none_or(|(_, tsi)| tsi_of(bytes) == Some(tsi)) && !self.is_readable(now, settings, bytes) {
             return None;
         }
-        let packet: Accepted<'_, H> = accept(datagram.incoming, bytes, of, &mut self.counters)?;
+        let packet: Accepted<'_, F::Header> = accept(datagram.incoming, bytes, of, &mut self.counters)?;
         if self.search.not() != Some((from.ip(), packet.repr.tsi)) {
             self.hear(now, from, &packet);
         }
-        match self.search.packet(from.ip(), &packet.repr, packet.payload)? {
+        match self.search.packet::<F::Protocol>(from.ip(), &packet.repr, packet.payload)? {
             Ok(found) => Some(found),
             Err(error) => {
                 self.counters.malformed += 1;
