@@ -81,7 +81,16 @@ const FLOORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("layercast-tidy", &[]),
-    ("layercast-outside", &["layercast-core", "layercast-kit", "layercast-laboratory"]),
+    (
+        "layercast-outside",
+        &[
+            "layercast-core",
+            "layercast-delivery",
+            "layercast-kit",
+            "layercast-laboratory",
+            "layercast-transport",
+        ],
+    ),
 ];
 
 /// Licences compatible with MIT OR Apache-2.0.
