@@ -227,8 +227,6 @@ fn check_flute(options: &ReceiveOptions) -> Result<(), Error> {
     let refused = [
         (options.settings.mirror, "--mirror"),
         (options.group_key.is_some(), "--group-key"),
-        (!options.relays.relays.is_empty(), "--relay"),
-        (options.relays.amt.is_some(), "--amt"),
         (!options.protocol_options.is_empty(), "--set"),
     ];
     let refused = refused.iter().find(|(is_given, _)| *is_given);
@@ -294,10 +292,15 @@ impl Watch {
         ReceiveProgress { goodput_bps: bits / now.since(then).as_secs_f64().max(1e-3), ..progress(host) }
     }
 
-    /// The last progress of a reception that has ended.
+    /// The progress of a reception that has ended: with what was counted while there was a session.
     fn progress<F: Family>(self, host: &FilesHost<F>) -> ReceiveProgress {
-        let last = self.last.map_or(0.0, |last| last.goodput_bps);
-        ReceiveProgress { goodput_bps: last, ..progress(host) }
+        let now = progress(host);
+        match self.last {
+            Some(last) if host.node.session().is_none() => {
+                ReceiveProgress { objects: now.objects, assembly: now.assembly, ..last }
+            }
+            last => ReceiveProgress { goodput_bps: last.map_or(0.0, |last| last.goodput_bps), ..now },
+        }
     }
 }
 

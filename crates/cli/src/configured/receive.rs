@@ -72,7 +72,7 @@ impl ReceiveConfig {
         if matches!(sought.known, Known::Flute(_)) {
             // The file of a description, and an announcement, may be signed.
             RECEIVE.check(ReceiveMode::Flute, given, &["keys"])?;
-            return Ok(ReceiveConfig::Files(flute(receive, sought)));
+            return Ok(ReceiveConfig::Files(flute(receive, sought, stop)?));
         }
         Ok(match outputs {
             Some(outputs) => ReceiveConfig::Stream(stream(receive, sought, outputs)?),
@@ -116,9 +116,13 @@ fn files(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesRe
     Ok(FilesReceive { trace: receive.trace.clone(), ..of_files(receive, options) })
 }
 
-fn flute(receive: &Receive, sought: Sought) -> FilesReceive {
-    let options = ReceiveOptions { keep_going: receive.keep_going, ..found(receive, sought.known) };
-    of_files(receive, options)
+fn flute(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesReceive, Failure> {
+    let relays = match receive.keep_going {
+        true => relays_in_time(&receive.relays, &[], stop)?,
+        false => relays(&receive.relays, &[])?,
+    };
+    let options = ReceiveOptions { keep_going: receive.keep_going, relays, ..found(receive, sought.known) };
+    Ok(of_files(receive, options))
 }
 
 fn of_files(receive: &Receive, options: ReceiveOptions) -> FilesReceive {

@@ -22,7 +22,8 @@ const NO_KEYS: Cell = no(
 const FOREIGN: Cell =
     no("other FLUTE senders have no congestion control and take no reports", "leave it out");
 const IN_URL: Cell = no("the URL names group, port, number and source", "write it into the URL");
-const ONE_CHANNEL: Cell = no("the channel of another FLUTE sender comes by multicast alone", "leave it out");
+const NO_RELAYS: Cell = no("the description of another FLUTE sender names no relays", "leave it out");
+const NO_MESSAGES: Cell = no("other FLUTE senders take no messages", "leave it out");
 const FLUTE_FILES: Cell = no("other FLUTE senders send files", "leave it out");
 const FROM_RELAY: Cell = no("packets come from --relay alone", "leave it out");
 const UNDESCRIBED: Cell = no("reliable sessions have no description", "name the group by --group");
@@ -39,7 +40,7 @@ const NO_FILES: Cell = no("live data has no files", "leave it out");
 const OUTPUT: Cell = no("only layers of live data have outputs", "name a directory by --into");
 
 const ALL: &[Cell] = &[USED, USED, USED, USED];
-const BY_RELAY: &[Cell] = &[USED, ONE_CHANNEL, USED, FROM_RELAY];
+const BY_RELAY: &[Cell] = &[USED, USED, USED, FROM_RELAY];
 
 pub(crate) static RECEIVE: Table<ReceiveMode> = Table {
     command: "receive",
@@ -135,8 +136,8 @@ const ROWS: &[Row] = &[
         &[USED, FOREIGN, USED, no("the options of the source hold for all", "give them to `send`")],
     ),
     row("trace", &[USED, FOREIGN, no("there are no traces of live data", "use --json"), UNWATCHED]),
-    row("relays", &[USED, ONE_CHANNEL, USED, USED]),
-    row("amt", &[USED, ONE_CHANNEL, USED, no("AMT relays have no routers", "use --relay")]).rules(&[bars(
+    row("relays", ALL),
+    row("amt", &[USED, USED, USED, no("AMT relays have no routers", "use --relay")]).rules(&[bars(
         &["relays"],
         "one tunnel is used",
         "use one of them",
@@ -155,12 +156,12 @@ const ROWS: &[Row] = &[
         "relays carry these sessions",
         "add --relay HOST, a relay or the source",
     )]),
-    row("no_relays", BY_RELAY).rules(&[needs(
+    row("no_relays", &[USED, NO_RELAYS, USED, FROM_RELAY]).rules(&[needs(
         &["described", "session"],
         "nothing else names relays",
         "leave it out",
     )]),
-    row("feedback", BY_RELAY).rules(&[needs(
+    row("feedback", &[USED, NO_MESSAGES, USED, FROM_RELAY]).rules(&[needs(
         &["relays"],
         "messages go to the sender by multicast's way otherwise",
         "add --relay HOST",

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -12,9 +13,10 @@ use ::flute::core::lct::Cenc;
 use ::flute::core::{Oti, UDPEndpoint};
 use ::flute::sender::{CarouselRepeatMode, Config, CreateFromBuffer, Sender, TransferConfig};
 
-use super::scratch;
+use super::relay::{Killed, free_port};
 use super::transfer::lo::works_here;
 use super::transfer::{group, printed, transfer};
+use super::{layercast, scratch};
 
 /// A sender that repeats its files until it is dropped, and then closes the session.
 struct Session {
@@ -116,6 +118,26 @@ fn a_session_is_received_by_its_line() {
         assert!(fs::read(into.join("a/big")).expect("a file") == content(400_000), "{name}");
         assert_eq!(fs::read(into.join("small")).expect("a file"), content(10));
     }
+}
+
+#[test]
+fn a_session_is_received_through_a_relay() {
+    if !works_here() {
+        return;
+    }
+    let group = group(94);
+    let (into, listen) = (scratch("flute-relay"), free_port().to_string());
+    let _session =
+        Session::start(&group, 9, vec![("a", content(100_000))], (no_code(), Cenc::Null), (true, None));
+    let relay = ["relay", &group, "--listen", &listen, "--interface", "127.0.0.1", "--quiet"];
+    let _relay = Killed(layercast(&relay).stdout(Stdio::null()).spawn().expect("the program starts"));
+    let line = format!("flute://{group}?tsi=9");
+    let directory = into.display().to_string();
+    let output =
+        transfer(&["receive", &line, "--into", &directory, "--relay", &listen, "--relay-only"]).output();
+    let (out, error) = printed(&output.expect("it runs"));
+    assert!(fs::read(into.join("a")).is_ok_and(|bytes| bytes == content(100_000)), "{out}{error}");
+    assert!(out.contains("complete"), "{out}");
 }
 
 /// Nothing in a name of the network is obeyed by a terminal, forges a line, or shows its end first.

@@ -269,9 +269,15 @@ impl<F: Family, S: Sink> Receiver<F, S> {
 
     /// A datagram came by multicast while a relay is used and multicast is looked for.
     pub fn handle_probe(&mut self, now: Time, from: IpAddr, bytes: &[u8]) {
-        if let State::Receiving(receiving) = &self.state {
-            self.path.probed(now, receiving.session.session(), from, bytes);
-        }
+        let of = match &self.state {
+            State::Receiving(receiving) => {
+                let session = receiving.session.session();
+                (Some(session.source), session.tsi.into())
+            }
+            State::Foreign(foreign) => foreign.source_and_number(),
+            _ => return,
+        };
+        self.path.probed(now, of, from, bytes);
     }
 
     /// Whether the source may say that it is full, by unicast.

@@ -1,6 +1,8 @@
 //! A session of another FLUTE sender: one channel, which is joined and held. There is no congestion control, as the sender
 //! provides none; the circuit breaker leaves a path that loses most packets.
 
+use std::net::IpAddr;
+
 use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 
@@ -86,6 +88,11 @@ impl Foreign {
         is_new.then_some(self.session)
     }
 
+    /// Where its packets come from, as far as is known, and its number.
+    pub(super) fn source_and_number(&self) -> (Option<IpAddr>, u64) {
+        (self.session.source, self.session.tsi)
+    }
+
     /// For how long nothing came; before the table, since the start.
     pub(super) fn silent_for(&self, now: Time, has_table: bool) -> Duration {
         now.since(if has_table { self.heard } else { self.begun })
@@ -132,6 +139,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             self.next_look = now + LOOK_EVERY;
             self.outputs.push_back(Output::Look);
             self.sink.flush();
+            let silent = foreign.silent_for(now, true);
+            self.turn(silent);
+            let State::Foreign(foreign) = &self.state else { return Ok(()) };
             if let Some(pause) = self.breaker.look(true, foreign.recent_packets(now), LOOK_EVERY) {
                 let notice = Notice::Overloaded { pause: std_duration(pause) };
                 self.leave();
@@ -146,6 +156,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         if self.is_busy {
             return self.check_limit();
         }
+        let State::Foreign(foreign) = &mut self.state else { return Ok(()) };
         if foreign.take_end(now) {
             if !keeps_going {
                 let (held, needed) = (progress.held, progress.needed);

@@ -6,7 +6,6 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
 use crate::packet::View;
-use crate::session::Session;
 
 /// How long multicast is waited for before a relay is asked (CHOICE: a source that hears nobody sends a packet every three seconds).
 pub(super) const NATIVE_FOR: Duration = Duration::from_secs(4);
@@ -144,11 +143,17 @@ impl PathChoice {
         self.probe = None;
     }
 
-    /// A datagram came by multicast while it was looked for.
-    pub(super) fn probed(&mut self, now: Time, session: &Session, from: IpAddr, bytes: &[u8]) {
+    /// A datagram came by multicast while a session, with this source and number, was looked for.
+    pub(super) fn probed(
+        &mut self,
+        now: Time,
+        (source, tsi): (Option<IpAddr>, u64),
+        from: IpAddr,
+        bytes: &[u8],
+    ) {
         let Some(probe) = &mut self.probe else { return };
-        let tsi = View::new(bytes).ok().and_then(|view| view.tsi());
-        if from == session.source && tsi == Some(u64::from(session.tsi)) {
+        let is_session = View::new(bytes).ok().and_then(|view| view.tsi()) == Some(tsi);
+        if is_session && source.is_none_or(|source| source == from) {
             probe.heard = Some(now);
         }
     }

@@ -193,31 +193,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         if receiving.session.take_unheard() {
             self.outputs.push_back(Output::Notice(Notice::NotHeard));
         }
-        let move_to = match self.path.look(now, silent) {
-            None => None,
-            Some(Turn::Probe(begins)) => {
-                self.outputs.push_back(Output::Probe(begins));
-                None
-            }
-            Some(Turn::Lost(waited)) => {
-                let waited = std_duration(waited);
-                self.outputs.push_back(Output::Notice(Notice::NoMulticast { group, waited }));
-                Some(Path::Relay(Duration::ZERO))
-            }
-            Some(Turn::Back) => {
-                self.outputs.push_back(Output::Probe(false));
-                self.outputs.push_back(Output::Notice(Notice::MulticastBack { group }));
-                Some(Path::Multicast)
-            }
-        };
-        if let Some(path) = move_to {
-            // The endpoint notices nothing but what is lost meanwhile.
-            self.outputs.push_back(Output::Open(path));
-            for channel in receiving.session.held() {
-                let group = session_address(&receiving.session, channel);
-                self.outputs.extend(group.map(|group| Output::Join(channel, group)));
-            }
-        }
+        self.turn(silent);
+        let State::Receiving(receiving) = &mut self.state else { return None };
         self.sink.flush();
         // A service that has everything holds the base alone, by which it learns of what is new.
         receiving.session.set_rest(now, self.settings.keep_going && self.sink.is_up_to_date());
@@ -246,6 +223,35 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let reasons = reasons(&receiving.session.counters().accept, forged, true);
         let group = receiving.session.session().group;
         Err(Failure::Session(ReceiveError::Silent { group, waited: std_duration(silent), reasons }))
+    }
+
+    /// Takes another path, if this one has been silent for so long, or multicast comes again. The session notices nothing but what
+    /// is lost meanwhile.
+    pub(super) fn turn(&mut self, silent: Duration) {
+        let group = self.settings.known.group();
+        let path = match self.path.look(self.now, silent) {
+            None => return,
+            Some(Turn::Probe(begins)) => return self.outputs.push_back(Output::Probe(begins)),
+            Some(Turn::Lost(waited)) => {
+                self.notice(Notice::NoMulticast { group, waited: std_duration(waited) });
+                Path::Relay(Duration::ZERO)
+            }
+            Some(Turn::Back) => {
+                self.outputs.push_back(Output::Probe(false));
+                self.notice(Notice::MulticastBack { group });
+                Path::Multicast
+            }
+        };
+        self.outputs.push_back(Output::Open(path));
+        match &self.state {
+            State::Receiving(receiving) => {
+                for channel in receiving.session.held() {
+                    let group = session_address(&receiving.session, channel);
+                    self.outputs.extend(group.map(|group| Output::Join(channel, group)));
+                }
+            }
+            _ => self.outputs.push_back(Output::Join(Channel(0), group)),
+        }
     }
 
     pub(super) fn check_limit(&self) -> Result<(), Failure<S::Error>> {
