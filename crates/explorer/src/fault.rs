@@ -71,6 +71,18 @@ pub enum Fault {
         /// What they are.
         kind: Forgery,
     },
+    /// No multicast reaches a receiver.
+    LoseMulticast {
+        /// Which.
+        receiver: usize,
+        /// For how long.
+        lasts: Duration,
+    },
+    /// The relay is killed, and starts again later.
+    KillRelay {
+        /// When it starts again.
+        down: Duration,
+    },
     /// Another source sends other files to the same groups.
     SecondSource {
         /// For how long.

@@ -15,6 +15,7 @@ mod judge;
 mod packer;
 mod plan;
 mod receiver;
+mod relay;
 mod source;
 mod wire;
 mod world;

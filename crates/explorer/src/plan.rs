@@ -3,6 +3,7 @@
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_delivery::carousel::BlockWindow;
+use layercast_delivery::node::Paths;
 use layercast_delivery::object::PART_SYMBOLS;
 use layercast_delivery::security::encryption::Salt;
 
@@ -30,6 +31,8 @@ pub struct ReceiverPlan {
     pub delayed: f64,
     /// When its program starts.
     pub start: Time,
+    /// By which paths packets come to it.
+    pub paths: Paths,
 }
 
 /// A change of the files that are sent.
@@ -78,6 +81,8 @@ pub struct Plan {
     pub layers: u16,
     /// The size of packets in bytes.
     pub packet: u32,
+    /// Whether there is a relay.
+    pub has_relay: bool,
     /// The receivers.
     pub receivers: Vec<ReceiverPlan>,
     /// The files, in the order of time; the first change is at the start, and after the last one there are no more.
@@ -174,7 +179,7 @@ impl Plan {
     pub fn of(seed: u64) -> Plan {
         let mut draw = Draw(Stream::new(seed, "plan"));
         let base = Rate::from_kbps(draw.within(200.0, 800.0));
-        let receivers = (0..1 + draw.below(3)).map(|_| receiver(&mut draw, base)).collect::<Vec<_>>();
+        let mut receivers = (0..1 + draw.below(3)).map(|_| receiver(&mut draw, base)).collect::<Vec<_>>();
         let mut changes = changes(&mut draw);
         // By numbers of their own, so that other plans are what they were.
         let mut signing = Draw(Stream::new(seed, "signed"));
@@ -192,8 +197,10 @@ impl Plan {
         if history.below(8) == 0 {
             alternate(&mut history, &mut changes, &mut faults);
         }
+        let has_relay = relay(&mut Draw(Stream::new(seed, "relay")), &mut receivers, &mut faults);
         Plan {
             seed,
+            has_relay,
             protocol: PROTOCOLS[draw.below(PROTOCOLS.len() as u64) as usize],
             base,
             layers: 1 + draw.below(4) as u16,
@@ -274,8 +281,31 @@ fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {
         loss: if draw.below(2) == 0 { 0.0 } else { draw.within(0.0, 0.2) },
         duplicated: if rough { draw.within(0.0, 0.2) } else { 0.0 },
         delayed: if rough { draw.within(0.0, 0.2) } else { 0.0 },
+        paths: Paths::Multicast,
         start: Time::ZERO + if draw.below(3) == 0 { draw.ms(0.0, 20_000.0) } else { draw.ms(0.0, 100.0) },
     }
+}
+
+/// In a third of the plans there is a relay, which some receivers ask where no multicast comes, and some always; multicast ends
+/// for a while, and the relay is killed.
+fn relay(draw: &mut Draw, receivers: &mut [ReceiverPlan], faults: &mut Vec<Scheduled>) -> bool {
+    if draw.below(3) > 0 {
+        return false;
+    }
+    for receiver in receivers.iter_mut() {
+        receiver.paths = [Paths::Multicast, Paths::Both, Paths::Both, Paths::Relay][draw.below(4) as usize];
+    }
+    for _ in 0..1 + draw.below(3) {
+        let at = Time::ZERO + draw.ms(0.0, 30_000.0);
+        let receiver = draw.below(receivers.len() as u64) as usize;
+        let fault = match draw.below(3) {
+            0 => Fault::KillRelay { down: draw.ms(0.0, 8_000.0) },
+            _ => Fault::LoseMulticast { receiver, lasts: draw.ms(1_000.0, 60_000.0) },
+        };
+        faults.push(Scheduled { at, fault });
+    }
+    faults.sort_by_key(|scheduled| scheduled.at);
+    true
 }
 
 fn protection(draw: &mut Draw) -> Option<Protection> {

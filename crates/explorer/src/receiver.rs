@@ -7,13 +7,18 @@ use layercast_core::contract::Ecn;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::accept::Incoming;
-use layercast_delivery::node::{Datagram, Datagrams, Failure, Message, Output, Receiver, ReceiverSettings};
+use layercast_delivery::node::{
+    Datagram, Datagrams, Failure, Message, Output, Path, Paths, Receiver, ReceiverSettings,
+};
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, ReceptionSettings};
+use layercast_delivery::relay::child::Child;
+use layercast_delivery::relay::message::{Data, MESSAGE_MAX};
 use layercast_delivery::search::Known;
 use layercast_protocols::registry::Registry;
 
 use crate::disk::FaultyDisk;
 use crate::plan::Plan;
+use crate::relay::{RELAY, SESSION, secret};
 use crate::source::{GROUP, group_key_of, trusted};
 use crate::wire::packet_number;
 
@@ -87,12 +92,17 @@ pub(crate) struct ReceiverProgram {
     node: Node,
     is_service: bool,
     taken: Numbers,
+    /// None while packets come by multicast.
+    child: Option<Child>,
+    random: Stream,
+    /// What is said to the relay.
+    said: Vec<Vec<u8>>,
 }
 
 impl ReceiverProgram {
     /// A receiver that knows the keys of the source at an address.
     pub(crate) fn new(
-        plan: &Plan,
+        (plan, number): (&Plan, usize),
         source: IpAddr,
         disk: FaultyDisk,
         mut stream: Stream,
@@ -106,6 +116,7 @@ impl ReceiverProgram {
             group_key: group_key_of(plan, source),
             salt: plan.protection.and_then(|protection| protection.salt),
             keys,
+            paths: plan.receivers.get(number).map_or(Paths::Multicast, |receiver| receiver.paths),
             keep_going: plan.is_service,
             silent: !plan.on_demand,
             start_within: PATIENCE,
@@ -116,12 +127,45 @@ impl ReceiverProgram {
         };
         let mut node = Receiver::new(settings, reception);
         node.start(now);
-        ReceiverProgram { node, is_service: plan.is_service, taken: Numbers::default() }
+        ReceiverProgram {
+            node,
+            is_service: plan.is_service,
+            taken: Numbers::default(),
+            child: None,
+            random: stream,
+            said: Vec::new(),
+        }
     }
 
     /// When it is to be called.
     pub(crate) fn deadline(&self) -> Time {
-        self.node.deadline().unwrap_or(Time::MAX)
+        let child = self.child.as_ref().and_then(Child::deadline);
+        self.node.deadline().into_iter().chain(child).min().unwrap_or(Time::MAX)
+    }
+
+    /// Something came from the relay: a packet of the session, or one of the relay's own messages.
+    pub(crate) fn unicast(&mut self, now: Time, bytes: &mut [u8]) -> Passed {
+        let Some(child) = &mut self.child else { return Passed::default() };
+        if !Data::is_data(bytes) {
+            child.message(now, RELAY, bytes);
+            self.work(now);
+            return Passed::default();
+        }
+        let found = child.data(now, RELAY, bytes).filter(|(data, _)| child.held().contains(data.channel));
+        let Some((data, length)) = found else { return Passed::default() };
+        let from = SocketAddr::new(data.source, 0);
+        let bytes = bytes.get_mut(length..).unwrap_or_default();
+        self.packet(now, from, data.channel, Ecn::NotCapable, bytes)
+    }
+
+    /// A packet came by multicast while a relay is used.
+    pub(crate) fn probed(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) {
+        self.node.handle_probe(now, from.ip(), bytes);
+    }
+
+    /// What it says to the relay since the last call.
+    pub(crate) fn take_said(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.said)
     }
 
     /// A packet arrived on a channel.
@@ -155,14 +199,22 @@ impl ReceiverProgram {
 
     /// A deadline has passed, or something has arrived.
     pub(crate) fn work(&mut self, now: Time) {
-        self.node.handle_timer(now);
         for _ in 0..PARTS_MAX {
+            self.node.handle_timer(now);
+            self.ask_relay(now);
             if self.deadline() > now {
                 return;
             }
-            self.node.handle_timer(now);
         }
         debug_assert!(false, "a deadline that does not pass");
+    }
+
+    fn ask_relay(&mut self, now: Time) {
+        let Some(child) = &mut self.child else { return };
+        let mut room = [0; MESSAGE_MAX];
+        while let Some((_, length)) = child.poll(now, &mut room) {
+            self.said.push(room.get(..length).unwrap_or_default().to_vec());
+        }
     }
 
     /// What happened to its files.
@@ -170,13 +222,44 @@ impl ReceiverProgram {
         self.node.sink.drain_events().collect()
     }
 
-    /// What it wants of the network next. A completion counts as sent.
+    /// What it wants of the network next, but for what its relay does. A completion counts as sent.
     pub(crate) fn poll(&mut self) -> Option<Output<DiskError>> {
-        let output = self.node.poll()?;
-        if matches!(output, Output::Send(Message::Completion, ..)) {
-            self.node.completion_sent(false);
+        loop {
+            let (output, now) = (self.node.poll()?, self.node.now());
+            if matches!(output, Output::Send(Message::Completion, ..)) {
+                self.node.completion_sent(false);
+            }
+            let mut room = [0; MESSAGE_MAX];
+            match (&output, &mut self.child) {
+                (Output::Open(path), child) => {
+                    let goodbye = child.as_mut().and_then(|child| child.close(&mut room));
+                    self.said.extend(goodbye.and_then(|(_, length)| Some(room.get(..length)?.to_vec())));
+                    *child = match *path {
+                        Path::Multicast => None,
+                        Path::Relay(within) => {
+                            Some(Child::new(SESSION, &[RELAY], now, within, secret(&mut self.random)))
+                        }
+                    };
+                }
+                (Output::Join(channel, _), Some(child)) => {
+                    child.join(now, *channel);
+                    self.ask_relay(now);
+                    continue;
+                }
+                (Output::Leave(channel, _), Some(child)) => {
+                    child.leave(now, *channel);
+                    self.ask_relay(now);
+                    continue;
+                }
+                (Output::Send(_, message, to), Some(child)) => {
+                    let sent = child.feedback(*to, message.bytes(), &mut room);
+                    self.said.extend(sent.and_then(|(_, length)| Some(room.get(..length)?.to_vec())));
+                    continue;
+                }
+                _ => {}
+            }
+            return Some(output);
         }
-        Some(output)
     }
 
     /// How it ended.

@@ -3,6 +3,7 @@
 mod carrying;
 mod faults;
 mod programs;
+mod relaying;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -20,7 +21,9 @@ use crate::disk::FaultyDisk;
 use crate::judge::{self, Broken};
 use crate::plan::Plan;
 use crate::receiver::ReceiverProgram;
+use crate::relay::RelayProgram;
 use crate::source::{Saved, SourceProgram};
+use relaying::RelayPlace;
 
 /// The end of a run: long after the last fault.
 const END: Time = Time::from_ns(900_000_000_000);
@@ -83,6 +86,10 @@ struct ReceiverPlace {
     /// How far its clock is ahead.
     ahead: Duration,
     partitioned_until: Time,
+    /// Until when no multicast comes.
+    without_multicast_until: Time,
+    /// Whether it looks for multicast next to its relay.
+    probes: bool,
     /// When what is wrong with its disk ends.
     disk_until: Time,
     /// What happens after the disk kills its program.
@@ -111,6 +118,7 @@ pub(crate) struct World {
     simulation: Simulation<Foreign>,
     sources: Vec<SourcePlace>,
     receivers: Vec<ReceiverPlace>,
+    relay: Option<RelayPlace>,
     store: Vec<Vec<u8>>,
     held: BTreeMap<(Time, u64), Passing>,
     held_count: u64,
@@ -154,10 +162,15 @@ impl World {
             let up = link(path.rate, path.delay, 100, path.loss);
             let _ = network.add_link(router, *leaf, down, up);
         }
+        let relay = plan.has_relay.then(|| {
+            let relay = network.add_node("relay");
+            let _ = network.add_link(router, relay, fast(), fast());
+            relay
+        });
         let mut simulation = Simulation::<Foreign>::new(network, plan.seed);
         let mut sources = Vec::new();
         for (number, (root, name)) in roots.iter().zip(["main", "second"]).enumerate() {
-            let receivers = leaves.iter().enumerate().map(|(host, &node)| ReceiverConfig {
+            let receivers = leaves.iter().chain(&relay).enumerate().map(|(host, &node)| ReceiverConfig {
                 node,
                 receiver: ForeignReceiver::new(HostId(host as u32)),
                 start: Time::ZERO,
@@ -201,6 +214,8 @@ impl World {
             starts_at: plan.receivers.get(number).map(|receiver| receiver.start),
             ahead: Duration::ZERO,
             partitioned_until: Time::ZERO,
+            without_multicast_until: Time::ZERO,
+            probes: false,
             disk_until: Time::MAX,
             after_kill: (Duration::ZERO, false),
             done: false,
@@ -212,12 +227,24 @@ impl World {
         for receiver in &receivers {
             plan.own.iter().for_each(|(path, bytes)| receiver.disk.put(path, bytes));
         }
+        let relay = relay.map(|relay| {
+            let mut open = |from, to| simulation.open_path(from, to).ok();
+            RelayPlace {
+                program: None,
+                starts_at: Some(Time::ZERO),
+                lives: 0,
+                to_receivers: leaves.iter().filter_map(|leaf| open(relay, *leaf)).collect(),
+                from_receivers: leaves.iter().filter_map(|leaf| open(*leaf, relay)).collect(),
+                to_sources: roots.iter().filter_map(|root| open(relay, *root)).collect(),
+            }
+        });
         let chaos = Stream::new(plan.seed, "chaos");
         World {
             plan,
             simulation,
             sources,
             receivers,
+            relay,
             store: Vec::new(),
             held: BTreeMap::new(),
             held_count: 0,
@@ -269,6 +296,10 @@ impl World {
         consider(self.held.keys().next().map(|(at, _)| *at));
         consider(self.plan.changes.get(self.next_change).map(|change| change.at));
         consider(self.plan.faults.get(self.next_fault).map(|fault| fault.at));
+        if let Some(relay) = &self.relay {
+            consider(relay.starts_at);
+            consider(relay.program.as_ref().and_then(RelayProgram::deadline));
+        }
         for source in &self.sources {
             consider(source.starts_at);
             consider(source.ends_at);

@@ -7,9 +7,9 @@ use layercast_delivery::node::Output;
 use layercast_simulator::ForeignPacket;
 use layercast_simulator::outside::Handle;
 
-use super::{KEPT, Passing, RECEIVERS_FROM, ReceiverPlace, Step, World, address};
+use super::{CHANNELS, KEPT, Passing, RECEIVERS_FROM, ReceiverPlace, Step, World, address};
 use crate::judge::Broken;
-use crate::receiver::Ended;
+use crate::receiver::{Ended, ReceiverProgram};
 use crate::wire::packet_number;
 
 impl World {
@@ -18,9 +18,14 @@ impl World {
         if std::mem::replace(joined, is_joined) == is_joined {
             return;
         }
+        self.hold(number, channel, is_joined);
+    }
+
+    /// Has the network send a channel to a machine, or no longer; the relay's comes after those of receivers.
+    pub(super) fn hold(&mut self, number: usize, channel: Channel, holds: bool) {
         for source in &self.sources {
             let Some(&id) = source.ids.get(number) else { continue };
-            if is_joined { self.simulation.join(id, channel) } else { self.simulation.leave(id, channel) }
+            if holds { self.simulation.join(id, channel) } else { self.simulation.leave(id, channel) }
         }
     }
 
@@ -68,18 +73,23 @@ impl World {
                     }
                 }
                 Output::Ended(result) => ended = Some(program.ended(result)),
-                Output::Open(_)
-                | Output::Probe(_)
-                | Output::Found(_)
-                | Output::Trace(..)
-                | Output::Notice(_)
-                | Output::Look => {}
+                Output::Open(_) => {
+                    self.receivers[number].probes = false;
+                    (0..CHANNELS).for_each(|channel| self.set_joined(number, Channel(channel), false));
+                }
+                Output::Probe(begins) => {
+                    self.receivers[number].probes = begins;
+                    self.set_joined(number, Channel(0), begins);
+                }
+                Output::Found(_) | Output::Trace(..) | Output::Notice(_) | Output::Look => {}
             }
         }
+        let said = self.receivers[number].program.as_mut().map(ReceiverProgram::take_said);
+        said.into_iter().flatten().for_each(|bytes| self.to_relay(number, bytes));
         ended
     }
 
-    fn put(&mut self, slot: Option<u32>, bytes: Vec<u8>) {
+    pub(super) fn put(&mut self, slot: Option<u32>, bytes: Vec<u8>) {
         let Some(slot) = slot.map(|slot| slot as usize) else { return };
         if self.store.len() <= slot {
             self.store.resize_with(slot + 1, Vec::new);
@@ -95,7 +105,11 @@ impl World {
             let bytes = self.store.get(slot as usize).cloned().unwrap_or_default();
             let of = |receiver: &ReceiverPlace| receiver.paths.iter().position(|&own| own == path);
             let found = self.receivers.iter().enumerate().find_map(|(from, one)| Some((from, of(one)?)));
-            let Some((from, to)) = found else { continue };
+            let Some((from, to)) = found else {
+                let mut bytes = bytes;
+                self.relayed(path, &mut bytes, watch)?;
+                continue;
+            };
             if let Some(program) = self.sources.get_mut(to).and_then(|place| place.program.as_mut()) {
                 program.report(self.now, SocketAddr::new(address(RECEIVERS_FROM + from as u8), 9000), &bytes);
             }
@@ -121,7 +135,11 @@ impl World {
             }
         }
         for packet in arrived {
-            self.arrive(packet, watch)?;
+            if packet.receiver == self.receivers.len() {
+                self.relay_packet(packet.from.ip(), packet.channel, &packet.bytes);
+            } else {
+                self.arrive(packet, watch)?;
+            }
         }
         while let Some(entry) = self.held.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let packet = entry.remove();
@@ -135,7 +153,7 @@ impl World {
         let Some(path) = self.plan.receivers.get(packet.receiver) else { return Ok(()) };
         let (duplicated, delayed) = (path.duplicated, path.delayed);
         let receiver = &mut self.receivers[packet.receiver];
-        if receiver.partitioned_until > self.now {
+        if receiver.partitioned_until.max(receiver.without_multicast_until) > self.now {
             return Ok(());
         }
         if receiver.heard.len() < KEPT {
@@ -144,16 +162,16 @@ impl World {
             *place = (packet.from, packet.channel, packet.bytes.clone());
         }
         if duplicated > 0.0 && self.chaos.chance(duplicated) {
-            self.hold(packet.clone());
+            self.delay(packet.clone());
         }
         if delayed > 0.0 && self.chaos.chance(delayed) {
-            self.hold(packet);
+            self.delay(packet);
             return Ok(());
         }
         self.pass(packet, watch)
     }
 
-    pub(super) fn hold(&mut self, packet: Passing) {
+    pub(super) fn delay(&mut self, packet: Passing) {
         let at = self.now + self.chaos.uniform_duration(Duration::from_ms(200));
         self.held_count += 1;
         self.held.insert((at, self.held_count), packet);
@@ -166,6 +184,10 @@ impl World {
         let local = self.now + receiver.ahead;
         let has_joined = receiver.joined.get(channel.index()) == Some(&true);
         let Some(program) = receiver.program.as_mut().filter(|_| has_joined) else { return Ok(()) };
+        if receiver.probes {
+            program.probed(local, from, &bytes);
+            return Ok(());
+        }
         let passed = program.packet(local, from, channel, ecn, &mut bytes);
         if passed.is_taken && is_forged {
             return Err(Broken::Forged { at: self.now, receiver: number });
@@ -178,7 +200,7 @@ impl World {
 }
 
 /// A packet as the network sees it.
-fn packet(bytes: &[u8]) -> ForeignPacket {
+pub(super) fn packet(bytes: &[u8]) -> ForeignPacket {
     ForeignPacket { size: Size::from_bytes(bytes.len() as u32 + 28), ecn: 0, label: 0, counts: true }
 }
 

@@ -64,6 +64,11 @@ impl World {
                 place.disk.set(|disk| disk.failing = share);
                 place.disk_until = self.now + lasts;
             }
+            Fault::LoseMulticast { receiver, lasts } => {
+                let place = &mut self.receivers[receiver];
+                place.without_multicast_until = place.without_multicast_until.max(self.now + lasts);
+            }
+            Fault::KillRelay { down } => self.kill_relay(down),
             Fault::ClockJump { receiver, by } => self.receivers[receiver].ahead += by,
             Fault::Forge { receiver, count, kind } => self.forge(receiver, count, kind),
             Fault::SecondSource { lasts } => {
@@ -98,7 +103,7 @@ impl World {
                 Forgery::OtherSession => bytes.iter_mut().skip(8).take(4).for_each(|byte| *byte ^= 0x5a),
             }
             let (ecn, is_forged) = (Ecn::NotCapable, bytes != genuine);
-            self.hold(Passing { receiver: number, from, channel, ecn, bytes, is_forged });
+            self.delay(Passing { receiver: number, from, channel, ecn, bytes, is_forged });
         }
     }
 }

@@ -9,10 +9,12 @@ use layercast_core::units::{Channel, Duration, Time};
 use super::{CHANNELS, RESTART_AFTER, SAVE_EVERY, Step, World, address, say};
 use crate::judge::{self, Broken};
 use crate::receiver::{Ended, ReceiverProgram};
+use crate::relay::RelayProgram;
 use crate::source::{Saved, SourceProgram};
 
 impl World {
     pub(super) fn start_programs(&mut self, watch: &mut dyn FnMut(&Step)) {
+        self.start_relay(watch);
         for number in 0..self.sources.len() {
             if self.sources[number].starts_at.is_some_and(|at| at <= self.now) {
                 self.start_source(number, watch);
@@ -32,7 +34,7 @@ impl World {
                 let stream = Stream::new(self.plan.seed, &format!("receiver/{number}/{}", receiver.lives));
                 let local = self.now + receiver.ahead;
                 let disk = receiver.disk.clone();
-                let program = ReceiverProgram::new(&self.plan, address(1), disk, stream, local);
+                let program = ReceiverProgram::new((&self.plan, number), address(1), disk, stream, local);
                 receiver.program = Some(program);
                 receiver.last = "started".to_owned();
                 self.carry_receiver(number);
@@ -129,6 +131,11 @@ impl World {
             {
                 program.timer(self.now);
             }
+        }
+        if self.relay.as_ref().is_some_and(|place| {
+            place.program.as_ref().and_then(RelayProgram::deadline).is_some_and(|due| due <= self.now)
+        }) {
+            self.with_relay(RelayProgram::work);
         }
         for number in 0..self.receivers.len() {
             let receiver = &mut self.receivers[number];

@@ -85,6 +85,7 @@ impl Demands {
     pub fn new(rates: Vec<Rate>, packet: Size, now: Time) -> Demands {
         let top = Level::from_count(rates.len() as u16);
         let mut demands = Demands {
+            uplink: Uplink::new(rates.first().copied().unwrap_or_default()),
             rates,
             packet,
             asks: true,
@@ -92,7 +93,6 @@ impl Demands {
             until: now,
             heard: now,
             wanted: top,
-            uplink: Uplink::default(),
             // What endpoints do by themselves.
             taken: Sending { level: top, every: None },
             announced: (Level::NONE, now),

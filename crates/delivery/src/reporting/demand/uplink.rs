@@ -23,6 +23,10 @@ const LOWEST: f64 = 1000.0;
 const FIRST_TRY: Duration = Duration::from_secs(30);
 const LONGEST_TRY: Duration = Duration::from_secs(480);
 const HIGHER: f64 = 1.5;
+/// Below the base, and if only complaints say that no more is carried, it is tried sooner, and higher: a path that was down for
+/// seconds loses as much as a narrow uplink, and so little is sent then that nobody can complain (CHOICE).
+const SOONER: u64 = 4;
+const MUCH_HIGHER: f64 = 2.0;
 
 /// How long receivers that hold more have to say so when others complain.
 const INQUIRY: Duration = Duration::from_secs(2);
@@ -47,6 +51,8 @@ struct Inquiry {
 /// What is known of the uplink.
 #[derive(Clone, Debug)]
 pub(super) struct Uplink {
+    /// The rate of the lowest level.
+    base: Rate,
     /// The highest rate that it may be used for; none if any.
     cap: Option<Rate>,
     looked: Option<Time>,
@@ -54,6 +60,8 @@ pub(super) struct Uplink {
     /// When the next higher rate is tried, and how long after the last one.
     next: Time,
     wait: Duration,
+    /// Whether the source saw itself that no more is carried.
+    is_seen: bool,
     /// Whether a higher rate was tried, and not found too high yet.
     tries: bool,
     inquiry: Option<Inquiry>,
@@ -65,15 +73,18 @@ pub(super) struct Uplink {
     news: Option<(Rate, bool)>,
 }
 
-impl Default for Uplink {
-    fn default() -> Uplink {
+impl Uplink {
+    /// An uplink of which nothing is known, for levels from this rate on.
+    pub(super) fn new(base: Rate) -> Uplink {
         let (next, wait) = (Time::ZERO, FIRST_TRY);
         Uplink {
+            base,
             cap: None,
             looked: None,
             full: 0,
             next,
             wait,
+            is_seen: false,
             tries: false,
             inquiry: None,
             deaf: (Time::ZERO, wait),
@@ -81,9 +92,7 @@ impl Default for Uplink {
             news: None,
         }
     }
-}
 
-impl Uplink {
     /// So many bytes were taken since the last look, and so many refused. `top` is the rate of all layers.
     pub(super) fn look(&mut self, now: Time, taken: u64, refused: u64, top: Rate) {
         let passed = now.since(self.looked.replace(now).unwrap_or(now)).as_secs_f64();
@@ -111,7 +120,19 @@ impl Uplink {
         } else {
             self.news = Some((carried, is_seen));
         }
-        self.next = now + self.wait;
+        self.is_seen = is_seen;
+        self.plan(now);
+    }
+
+    /// Whether less than the base is sent because of complaints alone.
+    fn is_hasty(&self) -> bool {
+        !self.is_seen && self.cap.is_some_and(|cap| cap < self.base)
+    }
+
+    /// Plans when a higher rate is tried.
+    fn plan(&mut self, now: Time) {
+        let sooner = if self.is_hasty() { SOONER } else { 1 };
+        self.next = now + Duration::from_ns(self.wait.as_ns() / sooner);
     }
 
     /// A receiver at the base loses this part of it. Returns whether those that hold more are to say so.
@@ -153,10 +174,10 @@ impl Uplink {
 
     fn look_higher(&mut self, now: Time, top: Rate) {
         let Some(cap) = self.cap.filter(|_| now >= self.next) else { return };
-        let higher = cap.scaled(HIGHER);
+        let higher = cap.scaled(if self.is_hasty() { MUCH_HIGHER } else { HIGHER });
         self.cap = Some(higher).filter(|higher| *higher < top);
         self.tries = true;
-        self.next = now + self.wait;
+        self.plan(now);
     }
 
     /// The highest rate that it may be used for; none if any.
@@ -167,5 +188,28 @@ impl Uplink {
     /// What it carries, once after this was found, and whether the source saw it itself.
     pub(super) fn take_news(&mut self) -> Option<(Rate, bool)> {
         self.news.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path that was down for seconds has lost nearly all. What is sent then is too little for anyone to complain.
+    #[test]
+    fn after_an_outage_of_its_only_receiver_a_source_sends_the_base_again_soon() {
+        let (base, top) = (Rate::from_kbps(200.0), Rate::from_mbps(10.0));
+        let mut uplink = Uplink::new(base);
+        let mut slow = 0.0;
+        for half in 0..400 {
+            let now = Time::from_secs_f64(f64::from(half) / 2.0);
+            if [80, 82, 84].contains(&half) {
+                uplink.complain(now, 0.98);
+            }
+            uplink.judge(now, base);
+            uplink.look(now, 1000, 0, top);
+            slow += if uplink.cap().is_some_and(|cap| cap < base) { 0.5 } else { 0.0 };
+        }
+        assert!((5.0..60.0).contains(&slow), "{slow} s");
     }
 }
