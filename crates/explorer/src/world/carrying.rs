@@ -85,7 +85,7 @@ impl World {
             }
         }
         let said = self.receivers[number].program.as_mut().map(ReceiverProgram::take_said);
-        said.into_iter().flatten().for_each(|bytes| self.to_relay(number, bytes));
+        said.into_iter().flatten().for_each(|bytes| self.say_to_relay(number, bytes));
         ended
     }
 

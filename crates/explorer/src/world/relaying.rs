@@ -75,7 +75,7 @@ impl World {
     }
 
     /// Sends what a receiver says to the relay.
-    pub(super) fn to_relay(&mut self, number: usize, bytes: Vec<u8>) {
+    pub(super) fn say_to_relay(&mut self, number: usize, bytes: Vec<u8>) {
         let path = self.relay.as_ref().and_then(|place| place.from_receivers.get(number).copied());
         let is_partitioned = self.receivers[number].partitioned_until > self.now;
         self.unicast(path.filter(|_| !is_partitioned), bytes);

@@ -185,7 +185,7 @@ impl Receiving {
         if let Some(accepted) = accept::<Header>(incoming, packet, None, &mut AcceptCounters::default())
             && channel == Channel(0)
         {
-            let _ = self.search.packet(ADDRESS, &accepted.repr, accepted.payload);
+            let _ = self.search.packet::<Protocol>(ADDRESS, &accepted.repr, accepted.payload);
         }
         let Some(accepted) = accept(incoming, packet, Some((ADDRESS, self.of)), &mut self.accepted) else {
             return Ok(());
