@@ -158,3 +158,71 @@ impl PathChoice {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: (Option<IpAddr>, u64) = (None, 7);
+
+    fn at(seconds: f64) -> Time {
+        Time::from_secs_f64(seconds)
+    }
+
+    /// A packet of a session of this number: an LCT header.
+    fn packet(tsi: u32) -> Vec<u8> {
+        [&[0x10, 0x80, 3, 0, 0, 0, 0, 0][..], &tsi.to_be_bytes(), &[0; 4]].concat()
+    }
+
+    /// Looks twice a second until there is a turn; when, and which.
+    fn turn(choice: &mut PathChoice, from: f64, comes: bool, number: u32) -> (f64, Turn) {
+        let from_any = IpAddr::V4([192, 0, 2, 1].into());
+        for half in 0..2000 {
+            let now = from + f64::from(half) / 2.0;
+            if comes {
+                choice.probed(at(now), SESSION, from_any, &packet(number));
+            }
+            let silent = if choice.by_relay { Duration::ZERO } else { at(now).since(at(from)) };
+            if let Some(turn) = choice.look(at(now), silent) {
+                return (now - from, turn);
+            }
+        }
+        panic!("no turn in 1000 s");
+    }
+
+    #[test]
+    fn a_relay_is_asked_after_silence_and_left_when_multicast_comes_again() {
+        let mut choice = PathChoice::new(Paths::Both, &mut Stream::new(1, "path"));
+        assert_eq!(choice.path(), Path::Multicast);
+        let (after, lost) = turn(&mut choice, 0.0, false, 7);
+        assert!((2.0..=6.5).contains(&after) && matches!(lost, Turn::Lost(_)), "{after} {lost:?}");
+        assert!(matches!(choice.path(), Path::Relay(_)));
+        // Nothing comes, then packets of another session, then those of this one.
+        let mut now = after;
+        for (comes, number) in [(false, 7), (true, 8)] {
+            let (begins, one) = turn(&mut choice, now, comes, number);
+            let (ends, other) = turn(&mut choice, now + begins, comes, number);
+            assert_eq!((one, other), (Turn::Probe(true), Turn::Probe(false)));
+            assert!(begins >= 28.0 && ends <= 2.0, "{begins} {ends}");
+            now += begins + ends;
+        }
+        let (begins, _) = turn(&mut choice, now, true, 7);
+        let (back, one) = turn(&mut choice, now + begins, true, 7);
+        assert!(one == Turn::Back && (6.0..=7.0).contains(&back), "{back} {one:?}");
+        assert_eq!(choice.path(), Path::Multicast);
+        // What ends soon is not tried again as soon.
+        let now = now + begins + back;
+        let (after, _) = turn(&mut choice, now, false, 7);
+        let (begins, _) = turn(&mut choice, now + after, false, 7);
+        assert!(begins >= 58.0, "{begins}");
+    }
+
+    #[test]
+    fn without_a_choice_nothing_changes() {
+        for paths in [Paths::Multicast, Paths::Relay] {
+            let mut choice = PathChoice::new(paths, &mut Stream::new(1, "path"));
+            assert!(!choice.has_relay_left());
+            assert_eq!(choice.look(at(100.0), Duration::from_secs(100)), None);
+        }
+    }
+}

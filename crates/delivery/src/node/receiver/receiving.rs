@@ -115,7 +115,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let is_complete = !needs_packets && self.sink.is_complete();
         if is_complete || now >= self.next_look {
             self.next_look = now + LOOK_EVERY;
-            if let Some(pause) = self.look() {
+            if let Some(pause) = self.look().filter(|_| !is_complete) {
                 let notice = Notice::Overloaded { pause: std_duration(pause) };
                 self.leave();
                 self.pause(notice, pause, self.settings.patience);
@@ -137,6 +137,18 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             }
             return Ok(());
         }
+        if self.moves_on() {
+            return Ok(());
+        }
+        self.check_limit()?;
+        // What is here may suffice, without the spare symbols for which it stays.
+        if self.is_busy || self.sink.is_waiting() { Ok(()) } else { self.check() }
+    }
+
+    /// Searches again, if the session is silent and another one is not, or if a service's session has ended.
+    fn moves_on(&mut self) -> bool {
+        let now = self.now;
+        let State::Receiving(receiving) = &mut self.state else { return false };
         if let Some(stranger) = receiving.session.take_stranger() {
             if receiving.strangers.len() < STRANGERS_MAX && !receiving.strangers.contains(&stranger.from) {
                 receiving.strangers.push(stranger.from);
@@ -151,20 +163,18 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             self.leave();
             // It may go on after all, and the other one may not fit the keys.
             self.search(Wait { not: None, patience });
-            return Ok(());
+            return true;
         }
-        if keeps_going && receiving.session.has_ended() {
+        if self.settings.keep_going && receiving.session.has_ended() {
             let session = receiving.session.session();
             // Its last packets may still be on their way.
             let not = Some((session.source, session.tsi));
             self.notice(Notice::Waiting { ended: true });
             self.leave();
             self.search(Wait { not, patience });
-            return Ok(());
+            return true;
         }
-        self.check_limit()?;
-        // What is here may suffice, without the spare symbols for which it stays.
-        if self.is_busy || self.sink.is_waiting() { Ok(()) } else { self.check() }
+        false
     }
 
     /// Looks at the path, and reports. A pause, if the path does not carry the base layer.
