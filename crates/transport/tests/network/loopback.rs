@@ -1,6 +1,7 @@
 //! A file over multicast on the loopback interface, source and receivers in one process.
 
 mod demand;
+mod embedded;
 use crate::fixture;
 mod folders;
 mod groups;
