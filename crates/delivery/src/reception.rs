@@ -420,7 +420,7 @@ impl<D: Disk> Reception<D> {
         if !self.lacking.as_ref().is_some_and(lacks) {
             self.lacking = self.tois.values().find(|identity| lacks(identity)).copied();
         }
-        self.lacking.is_some() || !self.listing.is_whole() || (self.settings.mirror && !self.is_swept)
+        self.lacking.is_some() || !self.listing.is_whole()
     }
 
     fn wanted(&self) -> impl Iterator<Item = &Object<D::File>> {

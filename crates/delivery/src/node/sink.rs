@@ -167,7 +167,8 @@ impl<D: Disk> Sink for Reception<D> {
     }
 
     fn needs_packets(&mut self) -> bool {
-        Reception::needs_packets(self)
+        // A mirror learns from the table what the session no longer has.
+        Reception::needs_packets(self) || (Reception::is_complete(self) && !self.is_in_step())
     }
 
     fn is_complete(&self) -> bool {

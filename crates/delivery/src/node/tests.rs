@@ -208,8 +208,9 @@ fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
     for (of_other, may_be_followed) in [(key(1), true), (key(2), false)] {
         let mut wire = Wire::new("elm", 3, |_, receiver| receiver.protect(&key(1), None));
         let protocol = protocol("elm", 3);
-        let other = Session { tsi: 2, ..session(&protocol, 3) };
-        wire.source = Source::new(&protocol, other, Stream::new(1, "source")).expect("a session");
+        // Its source draws another number.
+        let other = Source::new(&protocol, session(&protocol, 3), Stream::new(9, "source"));
+        wire.source = other.expect("a session");
         let mut numbers = Sequence::after(0);
         numbers.grant(SEQUENCE_MAX);
         wire.source.protect(&of_other, numbers);
