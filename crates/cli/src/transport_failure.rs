@@ -41,10 +41,7 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::State { .. }
             | Error::NotOfFlute { .. }
             | Error::StreamInputs { .. }
-            | Error::Protocol(ProtocolError::Option { .. })
-            | Error::Receive(ReceiveError::Protocol(
-                ProtocolError::Option { .. } | ProtocolError::Agreed { .. }
-            ))
+            | Error::Protocol(ProtocolError::Option { .. } | ProtocolError::Agreed { .. })
             | Error::AboveMtu { .. }
     )
 }

@@ -35,6 +35,17 @@ pub enum ProtocolError {
     Session(#[from] SessionError),
 }
 
+impl ProtocolError {
+    /// Its name for programs, which does not change.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ProtocolError::Option { .. } | ProtocolError::Agreed { .. } => "option",
+            ProtocolError::SimulatedOnly { .. } => "simulated_only",
+            ProtocolError::Session(_) => "session_not_found",
+        }
+    }
+}
+
 /// The protocol of that name, with defaults for real networks.
 pub fn deployed<P: AnyProtocol>(name: &str) -> Option<P> {
     let mut protocol = P::named(name)?;
@@ -87,4 +98,47 @@ pub fn of_session<P: AnyProtocol>(
     }
     set_options(&mut protocol, options)?;
     Ok(session.agree(protocol)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use layercast_core::layers::LayerTable;
+    use layercast_core::units::{Rate, Size};
+    use layercast_protocols::registry::Protocol;
+
+    use super::*;
+
+    fn error(protocol: &str, agreed: &[&str], options: &[&str]) -> ProtocolError {
+        let pairs = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), "x".to_owned())).collect();
+        let session = Session {
+            tsi: 1,
+            protocol: protocol.to_owned(),
+            source: [192, 0, 2, 1].into(),
+            group: ([239, 1, 2, 0], 5500).into(),
+            feedback: ([192, 0, 2, 1], 5501).into(),
+            packet: Size::from_bytes(1000),
+            layers: LayerTable::doubling(Rate::from_mbps(1.0), 2).expect("layers"),
+            channels: 2,
+            agreed: pairs(agreed),
+            group_key: None,
+            salt: None,
+            stream: None,
+        };
+        let options: Vec<(String, String)> = pairs(options);
+        of_session::<Protocol>(&session, &options).expect_err("it does not fit")
+    }
+
+    #[test]
+    fn each_error_keeps_its_name_for_programs() {
+        let unknown = error("xyz", &[], &[]);
+        assert!(matches!(unknown, ProtocolError::Session(_)), "{unknown}");
+        assert_eq!(unknown.name(), "session_not_found");
+        let unexpected = error("fixed", &["xyz"], &[]);
+        assert_eq!(unexpected.name(), "session_not_found", "{unexpected}");
+        let option = error("fixed", &[], &["xyz"]);
+        assert!(matches!(option, ProtocolError::Option { .. }), "{option}");
+        assert_eq!(option.name(), "option");
+        let name = "elm".to_owned();
+        assert_eq!(ProtocolError::SimulatedOnly { protocol: name }.name(), "simulated_only");
+    }
 }

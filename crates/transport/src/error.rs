@@ -233,7 +233,7 @@ impl Error {
             Error::NoPermission { .. } => "no_permission",
             Error::DiskFull { .. } => "disk_full",
             Error::Receive(error) => error.name(),
-            Error::Protocol(_) => "option",
+            Error::Protocol(error) => error.name(),
             Error::FileVanished { .. } => "file_vanished",
             Error::FileChanged { .. } => "file_changed",
             Error::FileExists { .. } => "file_exists",
@@ -265,6 +265,7 @@ impl From<ReceiveError> for Error {
     fn from(error: ReceiveError) -> Error {
         match error {
             ReceiveError::Interrupted => Error::Interrupted,
+            ReceiveError::Protocol(error) => Error::Protocol(error),
             error => Error::Receive(error),
         }
     }

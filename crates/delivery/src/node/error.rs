@@ -132,7 +132,7 @@ impl ReceiveError {
             ReceiveError::NotSigned { .. } => "not_signed",
             ReceiveError::IsStream | ReceiveError::NotStream => "other_content",
             ReceiveError::Search(_) => "session_not_found",
-            ReceiveError::Protocol(_) => "option",
+            ReceiveError::Protocol(error) => error.name(),
             ReceiveError::Full { .. } => "full",
             ReceiveError::SessionEnded { .. } => "session_ended",
             ReceiveError::TimeOver { .. } => "time_over",
