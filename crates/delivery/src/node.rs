@@ -16,12 +16,12 @@ mod source;
 pub use demand::LevelDemand;
 pub use error::ReceiveError;
 pub use packet_loss::{PacketLoss, RecentPackets};
-pub use receiver::{Failure, LOOK_EVERY, Message, Output, Path, Paths, Receiver, ReceiverSettings};
+pub use receiver::{Failure, Message, Output, Path, Paths, Receiver, ReceiverSettings};
 pub use reports::Reached;
 pub use session_receiver::{
     Feedback, ReceiverCounters, ReceiverNote, SessionOutput, SessionReceiver, Stranger,
 };
-pub use sink::{Datagram, Datagrams, Discard, Packet as ReceivedPacket, Sink};
+pub use sink::{Datagram, Datagrams, Discard, Packet as ReceivedPacket, Single, Sink};
 pub use source::{Content, Packet, Source, SourceCounters};
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::accept::Incoming;
 use layercast_delivery::node::{
-    Datagram, Datagrams, Failure, Message, Output, Path, Paths, Receiver, ReceiverSettings,
+    Datagram, Failure, Message, Output, Path, Paths, Receiver, ReceiverSettings, Single,
 };
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, ReceptionSettings};
 use layercast_delivery::relay::child::Child;
@@ -65,23 +65,6 @@ impl Numbers {
         let before = self.bits[word];
         self.bits[word] |= bit;
         before & bit != 0
-    }
-}
-
-/// A datagram on its own.
-struct One<'a>(Datagram, &'a mut [u8]);
-
-impl Datagrams for One<'_> {
-    fn count(&self) -> usize {
-        1
-    }
-
-    fn get_mut(&mut self, _: usize) -> Option<(Datagram, &mut [u8])> {
-        Some((self.0, self.1))
-    }
-
-    fn bytes(&self, _: usize) -> Option<&[u8]> {
-        Some(self.1)
     }
 }
 
@@ -185,7 +168,7 @@ impl ReceiverProgram {
         };
         let before = (self.node.authentic(), of_session(&self.node));
         let incoming = Incoming { from, channel: Some(channel), is_cut: false };
-        self.node.handle(&mut One(Datagram { at: now, incoming, ecn }, bytes));
+        self.node.handle(&mut Single(Datagram { at: now, incoming, ecn }, bytes));
         let is_taken = self.node.authentic() > before.0;
         let is_again = match (before.1, of_session(&self.node), number) {
             (Some((tsi, before)), Some((of, after)), Some(number)) if tsi == of && after > before => {

@@ -11,7 +11,7 @@ use std::path::Path;
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::accept::Incoming;
-use layercast_delivery::node::{Datagram, Datagrams, Output, Receiver, ReceiverSettings};
+use layercast_delivery::node::{Datagram, Output, Receiver, ReceiverSettings, Single};
 use layercast_delivery::reception::{Reception, ReceptionProgress, ReceptionSettings};
 use layercast_delivery::search::Known;
 use layercast_protocols::registry::Registry;
@@ -27,20 +27,6 @@ const LONGEST: usize = 9000;
 
 /// A datagram of a channel.
 struct Arrived(Datagram, Vec<u8>);
-
-impl Datagrams for Arrived {
-    fn count(&self) -> usize {
-        1
-    }
-
-    fn get_mut(&mut self, _: usize) -> Option<(Datagram, &mut [u8])> {
-        Some((self.0, &mut self.1))
-    }
-
-    fn bytes(&self, _: usize) -> Option<&[u8]> {
-        Some(&self.1)
-    }
-}
 
 /// Joins a group, and passes on what comes until the task is aborted, which leaves it.
 fn listen(
@@ -112,7 +98,9 @@ pub(crate) async fn receive(
         let due = node.deadline().unwrap_or(Time::MAX).min(since(begin) + Duration::from_secs(1));
         let due = begin + std::time::Duration::from_nanos(due.as_ns());
         tokio::select! {
-            Some(mut arrived) = arrivals.recv() => node.handle(&mut arrived),
+            Some(Arrived(datagram, mut bytes)) = arrivals.recv() => {
+                node.handle(&mut Single(datagram, &mut bytes));
+            }
             () = tokio::time::sleep_until(due) => {}
         }
         node.handle_timer(since(begin));

@@ -6,14 +6,13 @@ use std::net::{SocketAddr, UdpSocket};
 use layercast_core::Always as _;
 use layercast_core::contract::JoinError;
 use layercast_core::family::Family;
-use layercast_core::units::{Channel, Duration, Time};
+use layercast_core::units::{Channel, Time};
 use layercast_delivery::node::{
     self, Datagrams, Failure, Feedback, Message, Output, Path, Paths, ReceiveError, Receiver,
     ReceiverSettings, Sink,
 };
 use layercast_delivery::packet::REFUSAL_BYTES;
 use layercast_delivery::relay::session::SessionKey;
-use layercast_delivery::search::Known;
 use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::session::PACKET_BYTES;
 use layercast_protocols::registry::Registry;
@@ -86,10 +85,7 @@ impl HostPaths {
 pub struct ReceiverHost<S: Sink, F: Family = Registry> {
     /// The receiver.
     pub node: Receiver<F, S>,
-    known: Known,
     paths: HostPaths,
-    keeps_going: bool,
-    start_within: Duration,
     /// None if multicast is not tried.
     interface: Option<Interface>,
     /// None before a path is opened.
@@ -127,9 +123,6 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
     pub fn new(settings: ReceiverSettings, paths: HostPaths, sink: S) -> ReceiverHost<S, F> {
         let clock = Clock::default();
         ReceiverHost {
-            known: settings.known.clone(),
-            keeps_going: settings.keep_going,
-            start_within: settings.start_within,
             node: Receiver::new(settings, sink),
             paths,
             interface: None,
@@ -286,7 +279,8 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
 
     /// Opens a path. An interface that is down is waited for, and `on` gets that.
     fn open(&mut self, path: Path, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<(), Error> {
-        let (group, source) = (self.known.group(), self.known.source());
+        let settings = self.node.settings();
+        let (group, source) = (settings.known.group(), settings.known.source());
         // One may not have it, and the sockets of the other are closed only when packets come by this one.
         let access = match path {
             Path::Multicast => {
@@ -295,8 +289,9 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
                     && !std::mem::replace(&mut self.warned_of_uplink, true)
                 {
                     let reason = format!("{what}: {remedy}");
-                    let patience = std::time::Duration::from_nanos(self.start_within.as_ns());
-                    let patience = (!self.keeps_going).then_some(patience);
+                    let settings = self.node.settings();
+                    let patience = std::time::Duration::from_nanos(settings.start_within.as_ns());
+                    let patience = (!settings.keep_going).then_some(patience);
                     on(self, Output::Notice(Notice::UplinkDown { reason, patience }));
                 }
                 self.interface = Some(interface.clone());
@@ -324,7 +319,8 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
     fn set_probe(&mut self, begins: bool) {
         self.probe = None;
         if let Some(interface) = self.interface.as_ref().filter(|_| begins) {
-            match open_group(interface, self.known.group(), self.known.source()) {
+            let known = &self.node.settings().known;
+            match open_group(interface, known.group(), known.source()) {
                 Ok(socket) => self.probe = Some((socket, Inbox::new(*PACKET_BYTES.end() as usize))),
                 Err(_) => self.node.probe_failed(),
             }

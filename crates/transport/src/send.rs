@@ -312,7 +312,7 @@ pub fn send<P: AnyProtocol>(
         host.node.protect(key, sequence);
     }
     let size = ContentSize { files: files.objects(), bytes };
-    let mut program = Program::new(host, interface, options, (size, seed), Some(before), say)?;
+    let mut program = Program::start(host, &mut files, interface, options, (size, seed), Some(before), say)?;
     let mut completed = Completed::default();
     let mut hashing_until = None;
     let (stopped, report) = loop {

@@ -75,7 +75,7 @@ impl ReceiveConfig {
             return Ok(ReceiveConfig::Files(flute(receive, sought, stop)?));
         }
         Ok(match outputs {
-            Some(outputs) => ReceiveConfig::Stream(stream(receive, sought, outputs)?),
+            Some(outputs) => ReceiveConfig::Stream(stream(receive, sought, outputs, stop)?),
             None => ReceiveConfig::Files(files(receive, sought, stop)?),
         })
     }
@@ -96,15 +96,11 @@ fn seek(receive: &Receive) -> Result<Seek<'_>, Failure> {
 }
 
 fn files(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesReceive, Failure> {
-    let keep_going = receive.mirror || receive.keep_going;
-    let relays = match keep_going {
-        true => relays_in_time(&receive.relays, &sought.relays, stop)?,
-        false => relays(&receive.relays, &sought.relays)?,
-    };
+    let relays = relays_in_time(receive, &sought.relays, stop)?;
     let options = found(receive, sought.known);
     let options = ReceiveOptions {
         settings: ReceptionSettings { replace: receive.replace || receive.mirror, mirror: receive.mirror },
-        keep_going,
+        keep_going: keeps_going(receive),
         protocol_options: receive.options.clone(),
         group_key: group_key(receive.group_key.as_deref())?,
         salt: sought.salt,
@@ -117,10 +113,7 @@ fn files(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesRe
 }
 
 fn flute(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesReceive, Failure> {
-    let relays = match receive.keep_going {
-        true => relays_in_time(&receive.relays, &[], stop)?,
-        false => relays(&receive.relays, &[])?,
-    };
+    let relays = relays_in_time(receive, &[], stop)?;
     let options = ReceiveOptions { keep_going: receive.keep_going, relays, ..found(receive, sought.known) };
     Ok(of_files(receive, options))
 }
@@ -136,14 +129,19 @@ fn of_files(receive: &Receive, options: ReceiveOptions) -> FilesReceive {
     }
 }
 
-fn stream(receive: &Receive, sought: Sought, outputs: StreamOutputs) -> Result<StreamReceive, Failure> {
+fn stream(
+    receive: &Receive,
+    sought: Sought,
+    outputs: StreamOutputs,
+    stop: &AtomicBool,
+) -> Result<StreamReceive, Failure> {
     let options = ReceiveOptions {
         protocol_options: receive.options.clone(),
         group_key: group_key(receive.group_key.as_deref())?,
         salt: sought.salt,
         keep_going: receive.keep_going,
         silent: receive.silent,
-        relays: relays(&receive.relays, &sought.relays)?,
+        relays: relays_in_time(receive, &sought.relays, stop)?,
         ..found(receive, sought.known)
     };
     Ok(StreamReceive { options, outputs, json: receive.watching.json, quiet: receive.quiet })
@@ -195,11 +193,20 @@ fn found(receive: &Receive, known: Known) -> ReceiveOptions {
     }
 }
 
-/// The relays of a service, which waits for a name server that does not answer yet.
-fn relays_in_time(relays: &Relays, described: &[SocketAddr], stop: &AtomicBool) -> Result<RelayUse, Failure> {
+/// Whether it is a service.
+fn keeps_going(receive: &Receive) -> bool {
+    receive.mirror || receive.keep_going
+}
+
+/// The relays. A service waits for a name server that does not answer yet.
+fn relays_in_time(
+    receive: &Receive,
+    described: &[SocketAddr],
+    stop: &AtomicBool,
+) -> Result<RelayUse, Failure> {
     loop {
-        let error = match self::relays(relays, described) {
-            Err(Failure::Other(error)) => error,
+        let error = match relays(&receive.relays, described) {
+            Err(Failure::Other(error)) if keeps_going(receive) => error,
             known => return known,
         };
         complain(&format!("warning: {error}: trying again in {} s", LOOKUP_PAUSE.as_secs()));

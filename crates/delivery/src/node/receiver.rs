@@ -38,14 +38,14 @@ use foreign::Foreign;
 use path::PathChoice;
 use receiving::{Receiving, pump};
 use search::search_limit;
-use searching::{Searching, check_key, std_duration};
+use searching::{Searching, check_key};
 
 pub use output::{Failure, Message, Output};
 pub use path::{Path, Paths};
 pub use settings::ReceiverSettings;
 
 /// The interval of looks at progress, paths and limits.
-pub const LOOK_EVERY: Duration = Duration::from_ms(500);
+const LOOK_EVERY: Duration = Duration::from_ms(500);
 /// The longest wait for packets while blocks are being decoded elsewhere: what is ready is taken after that.
 const DECODED_WITHIN: Duration = Duration::from_ms(2);
 /// Packets that come together as a rule: more of them need more memory.
@@ -158,6 +158,11 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             }
             (None, _) => self.search(self.wait),
         }
+    }
+
+    /// What it is to do.
+    pub fn settings(&self) -> &ReceiverSettings {
+        &self.settings
     }
 
     /// The receiver of the session that is received now, or was last.
@@ -337,7 +342,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             return false;
         }
         self.sink.flush();
-        self.pause(Notice::Retrying { reason, pause: std_duration(PAUSE) }, PAUSE, Duration::MAX);
+        self.retry(reason);
         true
     }
 

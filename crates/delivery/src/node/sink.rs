@@ -37,6 +37,24 @@ pub trait Datagrams {
     fn bytes(&self, number: usize) -> Option<&[u8]>;
 }
 
+/// A datagram that came on its own, and its bytes.
+#[derive(Debug)]
+pub struct Single<'a>(pub Datagram, pub &'a mut [u8]);
+
+impl Datagrams for Single<'_> {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn get_mut(&mut self, _: usize) -> Option<(Datagram, &mut [u8])> {
+        Some((self.0, self.1))
+    }
+
+    fn bytes(&self, _: usize) -> Option<&[u8]> {
+        Some(self.1)
+    }
+}
+
 /// The payload of a packet that passed all checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {

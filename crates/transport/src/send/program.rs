@@ -46,18 +46,18 @@ pub(super) struct Program<'o, P: AnyProtocol> {
     outage: Outage,
     lateness: Lateness,
     quiet: Quiet,
-    begun: bool,
     begin: Time,
     next_look: Time,
 }
 
 impl<'o, P: AnyProtocol> Program<'o, P> {
-    /// Announces the session and says that it is ready. `before` listened to its groups until now.
+    /// Announces the session, says that it is ready, and starts it. `before` listened to its groups until now.
     ///
     /// # Errors
-    /// If it cannot be served or described.
-    pub(super) fn new(
+    /// If it cannot be served, described or started.
+    pub(super) fn start(
         mut host: SourceHost<P>,
+        supply: &mut impl Supply,
         interface: Interface,
         options: &'o SendOptions<P>,
         (size, seed): (Size, u64),
@@ -75,8 +75,10 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         let clock = host.clock();
         before.into_iter().for_each(|before| neighbours.know(before.finish(&clock, say)));
         let begin = clock.now();
+        let announcing = announce(&interface, &described, options, (begin, seed), say);
+        host.start(supply)?;
         Ok(Program {
-            announcing: announce(&interface, &described, options, (begin, seed), say),
+            announcing,
             host,
             options,
             interface,
@@ -86,7 +88,6 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
             outage: Outage::default(),
             lateness: Lateness::default(),
             quiet: Quiet::default(),
-            begun: false,
             begin,
             next_look: begin + LOOK_EVERY,
         })
@@ -106,9 +107,6 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         supply: &mut impl Supply,
         say: &mut dyn FnMut(&SendEvent<'_>),
     ) -> Result<Time, Error> {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.host.start(supply)?;
-        }
         self.host.step(self.next_look, supply)?;
         let now = self.host.clock().now();
         self.outage.look(&self.interface, &self.host, now, say);

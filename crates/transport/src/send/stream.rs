@@ -213,7 +213,8 @@ pub fn send<P: AnyProtocol>(
     };
     let size = ContentSize { files: inputs.len(), bytes: 0 };
     let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
-    let mut program = Program::new(host, interface, common, (size, seed), None, &mut host_say)?;
+    let mut program =
+        Program::start(host, &mut supply, interface, common, (size, seed), None, &mut host_say)?;
     let mut done_since = None;
     let outcome = loop {
         let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));

@@ -101,7 +101,19 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         }
     }
 
-    pub(super) fn pause(&mut self, notice: Notice, pause: Duration, patience: Duration) {
+    /// The path does not carry the base layer: it is left alone for a while.
+    pub(super) fn yield_path(&mut self, pause: Duration) {
+        self.leave();
+        let notice = Notice::Overloaded { pause: std_duration(pause) };
+        self.pause(notice, pause, self.settings.patience);
+    }
+
+    /// Tries again after an error that may pass.
+    pub(super) fn retry(&mut self, reason: String) {
+        self.pause(Notice::Retrying { reason, pause: std_duration(PAUSE) }, PAUSE, Duration::MAX);
+    }
+
+    fn pause(&mut self, notice: Notice, pause: Duration, patience: Duration) {
         self.notice(notice);
         self.state = State::Pausing(self.now + pause, Wait { not: None, patience });
     }
@@ -125,10 +137,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
                 self.notice(Notice::Waiting { ended: false });
                 self.search(any);
             }
-            error => {
-                let reason = error.to_string();
-                self.pause(Notice::Retrying { reason, pause: std_duration(PAUSE) }, PAUSE, any.patience);
-            }
+            error => self.retry(error.to_string()),
         }
     }
 

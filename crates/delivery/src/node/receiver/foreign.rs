@@ -15,7 +15,6 @@ use crate::announce::flute::FluteSession;
 use crate::node::error::{ReceiveError, reasons};
 use crate::node::packet_loss::RecentPackets;
 use crate::node::sink::{Datagram, Sink};
-use crate::notice::Notice;
 use crate::packet::View;
 use crate::part::{FlutePacket, Part};
 use crate::reception::ReceptionProgress;
@@ -143,9 +142,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             self.turn(silent);
             let State::Foreign(foreign) = &self.state else { return Ok(()) };
             if let Some(pause) = self.breaker.look(true, foreign.recent_packets(now), LOOK_EVERY) {
-                let notice = Notice::Overloaded { pause: std_duration(pause) };
-                self.leave();
-                self.pause(notice, pause, patience);
+                self.yield_path(pause);
                 return Ok(());
             }
             if !keeps_going && !self.is_busy && is_over {

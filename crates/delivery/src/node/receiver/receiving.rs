@@ -116,9 +116,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         if is_complete || now >= self.next_look {
             self.next_look = now + LOOK_EVERY;
             if let Some(pause) = self.look().filter(|_| !is_complete) {
-                let notice = Notice::Overloaded { pause: std_duration(pause) };
-                self.leave();
-                self.pause(notice, pause, self.settings.patience);
+                self.yield_path(pause);
                 return Ok(());
             }
         }
