@@ -77,7 +77,7 @@ toolchain:
 	  echo "cargo $$part is missing. Install the rustfmt and clippy components." >&2; exit 1; }; }; done
 
 build: toolchain
-	$(CARGO) build --release --locked --package layercast
+	$(CARGO) build --release --locked --package layercast-cli
 
 fmt: toolchain
 	$(CARGO) fmt --all --check
@@ -87,11 +87,11 @@ clippy: toolchain
 	$(CARGO) clippy $(WORKSPACE) --all-targets --locked -- -D warnings
 
 lean: toolchain ## Lint the command without the features that it may be built without
-	$(CARGO) clippy --package layercast --no-default-features --locked -- -D warnings
+	$(CARGO) clippy --package layercast-cli --no-default-features --locked -- -D warnings
 
 # `rustup target add x86_64-pc-windows-gnu` brings what it needs.
 portable: toolchain ## Check the command for another system than Linux, where it has neither transport nor emulator
-	$(CARGO) check --locked --package layercast --package layercast-transport --package layercast-emulator --target x86_64-pc-windows-gnu
+	$(CARGO) check --locked --package layercast-cli --package layercast-transport --package layercast-emulator --target x86_64-pc-windows-gnu
 
 docs: toolchain ## The reference of all crates, into target/doc
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(WORKSPACE) --no-deps --locked

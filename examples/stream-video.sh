@@ -1,7 +1,7 @@
 #!/bin/sh
 # A video in three temporal layers to two receivers behind links of different rates.
 #
-#   cargo build --release -p layercast && cargo build --release -p layercast-transport --example video
+#   cargo build --release -p layercast-cli && cargo build --release -p layercast-transport --example video
 #   sudo examples/stream-video.sh [SECONDS [OUT]]
 #
 # Needs root for network namespaces, and ffmpeg with libx264; where something is missing it says so and exits with 0.

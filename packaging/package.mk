@@ -26,7 +26,7 @@ deb: package ## A Debian package: target/debian/layercast_VERSION_ARCHITECTURE.d
 	  $(CARGO) install cargo-deb --version $(CARGO_DEB_VERSION) --locked; }
 	@command -v dpkg-shlibdeps >/dev/null 2>&1 || { \
 	  echo "dpkg-shlibdeps is missing: it finds the libraries that the package needs. On Debian: apt-get install dpkg-dev" >&2; exit 1; }
-	$(CARGO) deb --package layercast --no-build --strip
+	$(CARGO) deb --package layercast-cli --no-build --strip
 
 # Builds nothing: who may install often has no Rust, and would leave files in the target folder that others cannot remove.
 install: ## Install the program, manual pages, completions and units below PREFIX (/usr/local), after make package

@@ -12,7 +12,7 @@ use std::path::Path;
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
 
 /// The package of the program.
-const PROGRAM: &str = "layercast";
+const PROGRAM: &str = "layercast-cli";
 /// What files with licences and notices are called, in any case.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "copyright"];
 
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let metadata = MetadataCommand::new().manifest_path(manifest).other_options(locked).exec()?;
     // The crates of each text, since most have the same.
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    println!("{PROGRAM} contains these libraries:\n");
+    println!("layercast contains these libraries:\n");
     for package in contained(&metadata)? {
         let licence = package.license.as_deref().ok_or_else(|| format!("{} has no licence", package.name))?;
         let (name, version) = (&package.name, &package.version);

@@ -25,7 +25,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-delivery"],
     ),
     (
-        "layercast",
+        "layercast-cli",
         &[
             "layercast-core",
             "layercast-protocols",
