@@ -1,7 +1,6 @@
 //! Sessions on real networks.
 
 #[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) mod active;
 #[cfg(all(feature = "transport", target_os = "linux"))]
 pub(crate) mod configured;
 #[cfg(all(feature = "transport", target_os = "linux"))]

@@ -10,6 +10,7 @@ mod program;
 mod quiet;
 mod read_ahead;
 mod repairs;
+mod routed;
 mod scan;
 mod state;
 mod store;
@@ -81,6 +82,8 @@ pub struct ServeUse {
     pub serve: ServeOptions,
     /// Whether nothing is sent by multicast.
     pub only: bool,
+    /// How long a source whose routers take part waits for others after the first relay or receiver.
+    pub gather: StdDuration,
 }
 
 /// The options of a transmission.
@@ -170,7 +173,7 @@ impl<P> SendOptions<P> {
 }
 
 /// The progress of a transmission.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SendProgress {
     /// Time since the start.
     pub elapsed: StdDuration,
@@ -193,6 +196,8 @@ pub enum Stopped {
     Rounds,
     /// The requested number of receivers is complete.
     Completions,
+    /// All receivers that came have everything: of a session whose routers take part.
+    AllComplete,
     /// A stop was requested.
     Interrupted,
 }
@@ -251,7 +256,8 @@ pub enum SendEvent<'a> {
     Notice(&'a Notice),
 }
 
-/// Sends files and folders until one of its ends. `say` gets the events.
+/// Sends files and folders until one of its ends. `say` gets the events. If the protocol has active routers, they are sent in order
+/// to those that are served, over relays that take part, and the session ends when all have them.
 ///
 /// # Errors
 /// Why it could not start or ended early.
@@ -261,6 +267,9 @@ pub fn send<P: AnyProtocol>(
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Sent, Error> {
+    if options.protocol.requirements().has_routers() {
+        return routed::send(paths, options, stop, say);
+    }
     let any: IpAddr = match options.group {
         SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
         SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),

@@ -213,6 +213,7 @@ impl Line {
                     Stopped::Time => "time",
                     Stopped::Rounds => "rounds",
                     Stopped::Completions => "completions",
+                    Stopped::AllComplete => "all_complete",
                     Stopped::Interrupted => "interrupted",
                 };
                 self.text("reason", reason)

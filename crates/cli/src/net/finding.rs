@@ -125,18 +125,6 @@ fn is_url(word: &str) -> bool {
     word.split_once("://").is_some()
 }
 
-/// Refuses the URL of a session with a key, for modes that have none.
-pub(crate) fn without_keys(word: &str) -> Result<(), Failure> {
-    let url: Option<SessionUrl> = word.parse().ok().filter(|_| is_url(word));
-    match url {
-        Some(url) if url.key.is_some() || url.salt.is_some() => Err(Failure::Input(format!(
-            "error: {word} names a key, and reliable sessions have none yet: nothing would be checked\n  = help: receive \
-             it without --reliable, or name the group alone"
-        ))),
-        _ => Ok(()),
-    }
-}
-
 /// Takes the key of a URL, if the operator has not said which keys count.
 fn trust(url: &SessionUrl, keys: &mut Vec<PublicKey>) -> Result<(), Failure> {
     let Some(bytes) = &url.key else { return Ok(()) };

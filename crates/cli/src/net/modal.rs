@@ -8,13 +8,12 @@ use crate::net::relay::configured::RelayConfig;
 use crate::net::send::configured::SendConfig;
 use crate::net::transfer::stop_flag;
 use crate::net::transfer_arguments::{Receive, Send};
-use crate::net::{active, stream, transfer};
+use crate::net::{stream, transfer};
 
 pub(crate) fn send(arguments: &Send, given: &Given) -> Result<(), Failure> {
     match SendConfig::of(arguments, given)? {
         SendConfig::Files(files) => transfer::send(&files),
         SendConfig::Stream(stream) => stream::send(&stream),
-        SendConfig::Reliable(reliable) => active::send(&reliable),
     }
 }
 
@@ -23,13 +22,9 @@ pub(crate) fn receive(arguments: &Receive, given: &Given) -> Result<(), Failure>
     match ReceiveConfig::of(arguments, given, &stop)? {
         ReceiveConfig::Files(files) => transfer::receive(&files, &stop),
         ReceiveConfig::Stream(stream) => stream::receive(&stream, &stop),
-        ReceiveConfig::Reliable(reliable) => active::receive(&reliable, &stop),
     }
 }
 
 pub(crate) fn relay(arguments: &Relay, given: &Given) -> Result<(), Failure> {
-    match RelayConfig::of(arguments, given)? {
-        RelayConfig::Forwarding(forwarding) => crate::net::relay::relay(&forwarding),
-        RelayConfig::Routing(routing) => active::relay(&routing),
-    }
+    crate::net::relay::relay(&RelayConfig::of(arguments, given)?)
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
+use layercast_transport::active;
 use layercast_transport::relay::{self as transport, RelayEvent};
 
 use crate::commands::{Failure, counted};
@@ -19,11 +20,18 @@ use crate::net::transfer::{line, stop_flag};
 use crate::net::transport_failure::failure;
 use crate::net::view::rounded;
 use crate::output::{complain, print};
-use configured::Forwarding;
+use configured::{Forwarding, RelayConfig, Routing};
 
 /// Relays sessions until it is interrupted.
-pub(crate) fn relay(forwarding: &Forwarding) -> Result<(), Failure> {
-    let Forwarding { options, metrics, quiet, attended } = forwarding;
+pub(crate) fn relay(config: &RelayConfig) -> Result<(), Failure> {
+    let (parent, metrics, quiet, attended) = match config {
+        RelayConfig::Forwarding(Forwarding { options, metrics, quiet, attended }) => {
+            (options.parents.first(), metrics, quiet, attended)
+        }
+        RelayConfig::Routing(Routing { options, metrics, quiet }) => {
+            (options.parents.first(), metrics, quiet, &false)
+        }
+    };
     let stop = stop_flag()?;
     if *attended {
         stop_with_input(Arc::clone(&stop))?;
@@ -33,13 +41,13 @@ pub(crate) fn relay(forwarding: &Forwarding) -> Result<(), Failure> {
     let is_quiet = *quiet || *attended;
     let bar = line(is_quiet, None);
     let mut last = String::new();
-    let outcome = transport::relay(options, &stop, &mut |event| match event {
+    let mut say = |event: &RelayEvent<'_>| match event {
         RelayEvent::Ready(_) if *attended => {
             // If nothing reads it, this program ends with its input.
             let _ = print("{\"event\":\"ready\"}\n");
         }
         RelayEvent::Ready(at) => {
-            let above = match options.parents.first() {
+            let above = match parent {
                 Some(parent) => format!("packets from {parent}"),
                 None => "packets by multicast".to_owned(),
             };
@@ -66,7 +74,11 @@ pub(crate) fn relay(forwarding: &Forwarding) -> Result<(), Failure> {
             }
             last = text;
         }
-    });
+    };
+    let outcome = match config {
+        RelayConfig::Forwarding(forwarding) => transport::relay(&forwarding.options, &stop, &mut say),
+        RelayConfig::Routing(routing) => active::relay(&routing.options, &stop, &mut say),
+    };
     bar.finish_and_clear();
     let status = outcome.map_err(failure)?;
     if *attended {

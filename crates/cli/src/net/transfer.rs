@@ -131,7 +131,7 @@ pub(crate) fn send(files: &FilesSend) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     let judged = match (&outcome, described.map_err(Failure::from)) {
-        (Ok(sent), Ok(())) => verdict(sent, &ends),
+        (Ok(sent), Ok(())) => verdict(sent, &ends, options.protocol.requirements().has_routers()),
         (_, described) => described,
     };
     watch.sent(&outcome, if judged.is_err() { 1 } else { status(&outcome) });
@@ -145,6 +145,12 @@ pub(crate) fn send(files: &FilesSend) -> Result<(), Failure> {
 /// Prints what is sent.
 fn announce(files: &FilesSend, session: &Session, what: &str) -> anyhow::Result<()> {
     let needs = files.options.protocol.requirements();
+    if needs.has_routers() {
+        return print(&format!(
+            "Sending {what} in order at {} by {}, until all receivers that come have it\n",
+            session.feedback, session.protocol,
+        ));
+    }
     let limit = match needs.most_receivers() {
         Some(1) => format!(", to one receiver: {} serves no more", session.protocol),
         Some(most) => format!(", to at most {most} receivers"),
@@ -174,6 +180,7 @@ fn ended(sent: &Sent, ends: &Ends) -> String {
         Stopped::Time => "the time is over",
         Stopped::Rounds => "the rounds are over",
         Stopped::Completions => "as many receivers are complete as were asked for",
+        Stopped::AllComplete => "all receivers that came are complete",
         Stopped::Interrupted => "interrupted",
     };
     let mut text = format!("Stopped: {why}. {}\n", sending(&sent.progress, ends));
@@ -189,7 +196,7 @@ fn ended(sent: &Sent, ends: &Ends) -> String {
 }
 
 /// An end before the one that was asked for is a failure. Without one, an interruption is the end.
-fn verdict(sent: &Sent, ends: &Ends) -> Result<(), Failure> {
+fn verdict(sent: &Sent, ends: &Ends, is_routed: bool) -> Result<(), Failure> {
     let fail = |text: String| Err(Failure::Other(anyhow::Error::msg(text)));
     if sent.left_out > 0 {
         return fail(format!("{} files were left out: the warnings name them", sent.left_out));
@@ -211,6 +218,9 @@ fn verdict(sent: &Sent, ends: &Ends) -> Result<(), Failure> {
         }
         None if sent.stopped == Stopped::Interrupted && (ends.after.is_some() || ends.rounds.is_some()) => {
             fail(format!("interrupted before the end, which was {}", until(ends)))
+        }
+        None if sent.stopped == Stopped::Interrupted && is_routed => {
+            fail("interrupted before all receivers had everything".to_owned())
         }
         Some(0) | None => Ok(()),
     }

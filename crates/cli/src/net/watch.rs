@@ -187,14 +187,15 @@ impl Watch {
     /// Without a terminal, says which session was found.
     pub(crate) fn log_session(&self, bar: &ProgressBar, quiet: bool, session: &Session) {
         if !quiet && !self.json && bar.is_hidden() {
-            complain(&format!(
-                "{:.0} s: found a session of {} in {} levels of up to {}, from {}",
-                self.begin.elapsed().as_secs_f64(),
-                session.protocol,
-                session.levels().count(),
-                session.layers.top_rate(),
-                session.source,
-            ));
+            let elapsed = self.begin.elapsed().as_secs_f64();
+            let (protocol, source) = (&session.protocol, session.source);
+            let levels = match session.is_routed() {
+                true => "in order".to_owned(),
+                false => {
+                    format!("in {} levels of up to {}", session.levels().count(), session.layers.top_rate())
+                }
+            };
+            complain(&format!("{elapsed:.0} s: found a session of {protocol} {levels}, from {source}"));
         }
     }
 

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration as StdDuration, Instant};
 
 use layercast_delivery::reception::ReceptionSettings;
-use layercast_delivery::relay::session::SessionKey;
-use layercast_transport::active::ActiveReceiveOptions;
 use layercast_transport::amt::AmtRelay;
 use layercast_transport::receive::stream::{StreamOutput, StreamOutputs};
 use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
@@ -16,7 +14,7 @@ use layercast_transport::relay::FeedbackPath;
 use crate::commands::Failure;
 use crate::modes::{Given, RECEIVE, ReceiveMode};
 use crate::net::configured::{addresses, group_key, input, std};
-use crate::net::finding::{self, Seek, Sought, session_key};
+use crate::net::finding::{self, Seek, Sought};
 use crate::net::receive::amt::Amt;
 use crate::net::relaying::{Feedback, Relays};
 use crate::net::transfer_arguments::Receive;
@@ -33,7 +31,6 @@ const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
 pub(crate) enum ReceiveConfig {
     Files(FilesReceive),
     Stream(StreamReceive),
-    Reliable(ReliableReceive),
 }
 
 #[derive(Debug)]
@@ -54,19 +51,10 @@ pub(crate) struct StreamReceive {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug)]
-pub(crate) struct ReliableReceive {
-    pub(crate) options: ActiveReceiveOptions,
-    pub(crate) quiet: bool,
-}
-
 impl ReceiveConfig {
     /// A session that is announced is waited for, until `stop`.
     pub(crate) fn of(receive: &Receive, given: &Given, stop: &AtomicBool) -> Result<ReceiveConfig, Failure> {
         let mode = RECEIVE.mode(given);
-        if mode == ReceiveMode::Reliable {
-            return Ok(ReceiveConfig::Reliable(reliable(receive)?));
-        }
         let outputs = (mode == ReceiveMode::Stream).then(|| outputs(receive)).transpose()?;
         let sought = finding::sought(&seek(receive)?, stop)?;
         if matches!(sought.known, Known::Flute(_)) {
@@ -74,9 +62,16 @@ impl ReceiveConfig {
             RECEIVE.check(ReceiveMode::Flute, given, &["keys"])?;
             return Ok(ReceiveConfig::Files(flute(receive, sought, stop)?));
         }
+        let is_routed = matches!(&sought.known, Known::Session(session) if session.is_routed());
+        if is_routed && outputs.is_none() && mode != ReceiveMode::Reliable {
+            RECEIVE.check(ReceiveMode::Reliable, given, &[])?;
+        }
         Ok(match outputs {
             Some(outputs) => ReceiveConfig::Stream(stream(receive, sought, outputs, stop)?),
-            None => ReceiveConfig::Files(files(receive, sought, stop)?),
+            None => {
+                let files = files(receive, sought, mode == ReceiveMode::Reliable, stop)?;
+                ReceiveConfig::Files(files)
+            }
         })
     }
 }
@@ -95,7 +90,12 @@ fn seek(receive: &Receive) -> Result<Seek<'_>, Failure> {
     })
 }
 
-fn files(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesReceive, Failure> {
+fn files(
+    receive: &Receive,
+    sought: Sought,
+    is_routed: bool,
+    stop: &AtomicBool,
+) -> Result<FilesReceive, Failure> {
     let relays = relays_in_time(receive, &sought.relays, stop)?;
     let options = found(receive, sought.known);
     let options = ReceiveOptions {
@@ -107,6 +107,7 @@ fn files(receive: &Receive, sought: Sought, stop: &AtomicBool) -> Result<FilesRe
         keys: sought.keys,
         silent: receive.silent,
         relays,
+        is_routed,
         ..options
     };
     Ok(FilesReceive { trace: receive.trace.clone(), ..of_files(receive, options) })
@@ -161,23 +162,6 @@ fn outputs(receive: &Receive) -> Result<StreamOutputs, Failure> {
         return Err(input("--json and --output - both need standard output: name a file or a pipe"));
     }
     Ok(StreamOutputs::Each(each))
-}
-
-fn reliable(receive: &Receive) -> Result<ReliableReceive, Failure> {
-    let session = match (&receive.named, receive.group) {
-        (_, Some(group)) => SessionKey { group, source: None },
-        (Some(named), None) => finding::without_keys(named).and_then(|()| session_key(named))?,
-        (None, None) => return Err(input("--reliable needs the session's group")),
-    };
-    let Some(into) = receive.into.clone() else { return Err(input("--reliable needs --into")) };
-    let options = ActiveReceiveOptions {
-        session,
-        parents: addresses(&receive.relays.relays)?,
-        into,
-        replace: receive.replace,
-        patience: std(receive.patience),
-    };
-    Ok(ReliableReceive { options, quiet: receive.quiet })
 }
 
 /// The options that all have that look for a session, with the others as other FLUTE senders need them.

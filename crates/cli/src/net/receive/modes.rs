@@ -15,10 +15,6 @@ pub(crate) enum ReceiveMode {
     Reliable,
 }
 
-const NO_KEYS: Cell = no(
-    "reliable sessions have no keys yet, so that nothing would be checked",
-    "leave it out and compare the files by other means, or receive without --reliable",
-);
 const FOREIGN: Cell =
     no("other FLUTE senders have no congestion control and take no reports", "leave it out");
 const IN_URL: Cell = no("the URL names group, port, number and source", "write it into the URL");
@@ -26,16 +22,7 @@ const NO_RELAYS: Cell = no("the description of another FLUTE sender names no rel
 const NO_MESSAGES: Cell = no("other FLUTE senders take no messages", "leave it out");
 const FLUTE_FILES: Cell = no("other FLUTE senders send files", "leave it out");
 const FROM_RELAY: Cell = no("packets come from --relay alone", "leave it out");
-const UNDESCRIBED: Cell = no("reliable sessions have no description", "name the group by --group");
-const PATIENCE: Cell = no(
-    "a reliable session ends when all files are here or the relay is silent",
-    "use --patience, or `timeout`",
-);
-const ONCE: Cell = no("reliable sessions send each file once", "leave it out, or receive without --reliable");
-const UNWATCHED: Cell = no(
-    "reliable sessions have a status line and an exit status only",
-    "leave it out, or receive without --reliable",
-);
+const NO_LAYERS: Cell = no("reliable sessions have no layers, of which a trace is", "use --json");
 const NO_FILES: Cell = no("live data has no files", "leave it out");
 const OUTPUT: Cell = no("only layers of live data have outputs", "name a directory by --into");
 
@@ -79,7 +66,7 @@ const ROWS: &[Row] = &[
         "URLs, descriptions and announcements name their source",
         "add --group, or leave it out",
     )]),
-    row("session", &[USED, IN_URL, USED, UNDESCRIBED]),
+    row("session", &[USED, IN_URL, USED, USED]),
     row("silent", &[USED, FOREIGN, USED, no("amca and nca need the reports of receivers", "leave it out")]),
     row(
         "group_key",
@@ -87,7 +74,7 @@ const ROWS: &[Row] = &[
             USED,
             no("other FLUTE senders do not authenticate packets", "leave it out and take any"),
             USED,
-            NO_KEYS,
+            USED,
         ],
     ),
     row(
@@ -99,7 +86,7 @@ const ROWS: &[Row] = &[
                 "name its file, if there is FILE.sig, or leave it out",
             ),
             no("signatures are of whole files", "check live data by --group-key"),
-            NO_KEYS,
+            USED,
         ],
     ),
     row("interface", &[USED, USED, USED, FROM_RELAY]).rules(&[Rule {
@@ -115,27 +102,19 @@ const ROWS: &[Row] = &[
             USED,
             no("the tables of other FLUTE senders do not say what is gone", "use --replace and --keep-going"),
             NO_FILES,
-            no("reliable sessions send each file once", "use --replace"),
+            USED,
         ],
     ),
-    row("keep_going", &[USED, USED, USED, ONCE]),
-    row(
-        "on_complete",
-        &[
-            USED,
-            USED,
-            NO_FILES,
-            no("reliable sessions run no commands", "run it after this command, if that exits with 0"),
-        ],
-    ),
-    row("start_within", &[USED, USED, USED, PATIENCE]),
+    row("keep_going", ALL),
+    row("on_complete", &[USED, USED, NO_FILES, USED]),
+    row("start_within", ALL),
     row("patience", ALL),
-    row("within", &[USED, USED, USED, PATIENCE]),
+    row("within", ALL),
     row(
         "options",
         &[USED, FOREIGN, USED, no("the options of the source hold for all", "give them to `send`")],
     ),
-    row("trace", &[USED, FOREIGN, no("there are no traces of live data", "use --json"), UNWATCHED]),
+    row("trace", &[USED, FOREIGN, no("there are no traces of live data", "use --json"), NO_LAYERS]),
     row("relays", ALL),
     row("amt", &[USED, USED, USED, no("AMT relays have no routers", "use --relay")]).rules(&[bars(
         &["relays"],
@@ -152,11 +131,11 @@ const ROWS: &[Row] = &[
         &[CHOOSES, FLUTE_FILES, no("live data is not repaired until all have it", "use one of them"), USED],
     )
     .rules(&[needs(
-        &["relays"],
+        &["relays", "described", "session"],
         "relays carry these sessions",
         "add --relay HOST, a relay or the source",
     )]),
-    row("no_relays", &[USED, NO_RELAYS, USED, FROM_RELAY]).rules(&[needs(
+    row("no_relays", &[USED, NO_RELAYS, USED, USED]).rules(&[needs(
         &["described", "session"],
         "nothing else names relays",
         "leave it out",
@@ -172,8 +151,8 @@ const ROWS: &[Row] = &[
         "they name the same outputs",
         "use one of them",
     )]),
-    row("json", &[USED, USED, USED, UNWATCHED]),
-    row("metrics", &[USED, USED, no("there are no metrics of live data", "use --json"), UNWATCHED]),
+    row("json", ALL),
+    row("metrics", &[USED, USED, no("there are no metrics of live data", "use --json"), USED]),
     row("quiet", ALL),
 ];
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use layercast_delivery::relay::message::{ALTERNATIVES_MAX, Alternatives};
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
-use layercast_transport::active::ActiveRelayOptions;
+use layercast_transport::active::RouterOptions;
 use layercast_transport::relay::{RelayOptions, ServeOptions};
 
 use crate::commands::Failure;
@@ -36,7 +36,7 @@ pub(crate) struct Forwarding {
 /// A relay whose router takes part in the session.
 #[derive(Debug)]
 pub(crate) struct Routing {
-    pub(crate) options: ActiveRelayOptions,
+    pub(crate) options: RouterOptions,
     pub(crate) metrics: Option<SocketAddr>,
     pub(crate) quiet: bool,
 }
@@ -82,7 +82,7 @@ fn routing(relay: &Relay, given: &Given) -> Result<Routing, Failure> {
     let [session] = relay.sessions.as_slice() else {
         return Err(input("--protocol needs one session, such as 239.1.2.0:5500"));
     };
-    let options = ActiveRelayOptions {
+    let options = RouterOptions {
         session: SessionKey { source: None, ..session_key(session)? },
         protocol: with_routers(relay.protocol.as_deref().unwrap_or_default())?,
         listen: relay.listen,

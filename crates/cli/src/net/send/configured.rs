@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use layercast_core::layers::LayerTable;
-use layercast_core::units::Size;
+use layercast_core::units::{Rate, Size};
 use layercast_delivery::announce::relays::RELAYS_MAX;
 use layercast_delivery::protocols::{deployed, set_options};
 use layercast_delivery::relay::message::Alternatives;
@@ -14,7 +14,6 @@ use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::session::PACKET_BYTES;
 use layercast_delivery::stream::{StreamPlan, Units};
 use layercast_protocols::registry::{self, Protocol};
-use layercast_transport::active::ActiveSendOptions;
 use layercast_transport::host::Interface;
 use layercast_transport::relay::ServeOptions;
 use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
@@ -37,7 +36,6 @@ use crate::net::transport_failure::failure;
 pub(crate) enum SendConfig {
     Files(FilesSend),
     Stream(StreamSend),
-    Reliable(ReliableSend),
 }
 
 #[derive(Debug)]
@@ -59,18 +57,12 @@ pub(crate) struct StreamSend {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug)]
-pub(crate) struct ReliableSend {
-    pub(crate) options: ActiveSendOptions,
-    pub(crate) quiet: bool,
-}
-
 impl SendConfig {
     pub(crate) fn of(send: &Send, given: &Given) -> Result<SendConfig, Failure> {
         Ok(match SEND.mode(given) {
             SendMode::Files => SendConfig::Files(files(send)?),
             SendMode::Stream => SendConfig::Stream(stream(send)?),
-            SendMode::Reliable => SendConfig::Reliable(reliable(send, given)?),
+            SendMode::Reliable => SendConfig::Files(reliable(send, given)?),
         })
     }
 }
@@ -83,10 +75,17 @@ fn files(send: &Send) -> Result<FilesSend, Failure> {
     let options = SendOptions {
         ends: Ends { rounds: send.rounds, completions: send.until_complete, ..common.ends },
         follow: send.follow,
-        packs: !send.no_packages,
         state: send.state.clone(),
-        key: send.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()?,
         ..common
+    };
+    of_files(send, options)
+}
+
+fn of_files(send: &Send, options: SendOptions) -> Result<FilesSend, Failure> {
+    let options = SendOptions {
+        packs: !send.no_packages,
+        key: send.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()?,
+        ..options
     };
     Ok(FilesSend {
         paths: send.paths.clone(),
@@ -127,22 +126,21 @@ fn stream(send: &Send) -> Result<StreamSend, Failure> {
     })
 }
 
-fn reliable(send: &Send, given: &Given) -> Result<ReliableSend, Failure> {
-    let Some(serve) = send.serving.serve else { return Err(input("--reliable needs --serve")) };
+/// Files in order, by a protocol whose routers take part. It has one layer, on whose rate it decides itself.
+fn reliable(send: &Send, given: &Given) -> Result<FilesSend, Failure> {
     let PacketSize::Fixed(packet) = send.packet else {
         return Err(input("--packet mtu: relays may be anywhere; give a size in bytes"));
     };
-    let options = ActiveSendOptions {
-        paths: send.paths.clone(),
-        serve,
-        session: SessionKey { group: send.group, source: None },
-        protocol: with_routers(send.control.as_deref().unwrap_or(ACTIVE))?,
-        options: send.options.clone(),
-        packet,
-        children: links(send.serving.max_children, given)?,
-        gather: std(send.serving.gather),
-    };
-    Ok(ReliableSend { options, quiet: send.quiet })
+    let protocol = protocol(send, &with_routers(send.control.as_deref().unwrap_or(ACTIVE))?)?;
+    let any = Rate::from_mbps(1.0);
+    let layers = LayerTable::between(any, any).map_err(|error| input(&error.to_string()))?;
+    let common = layered(send, protocol, layers, packet)?;
+    let children = links(send.serving.max_children, given)?;
+    let serve = common.serve.map(|used| {
+        let limits = Limits { children, per_address: children, ..used.serve.limits };
+        ServeUse { serve: ServeOptions { limits, ..used.serve }, ..used }
+    });
+    of_files(send, SendOptions { serve, is_announced: send.announce, ..common })
 }
 
 /// The options that files and live data have, with what is of files only as live data needs it.
@@ -211,5 +209,5 @@ fn serving(serving: &Serving, group: SocketAddr) -> Option<ServeUse> {
     let allowed = Allowed { sessions: vec![SessionKey { group, source: None }], prefixes: Vec::new() };
     let serve =
         ServeOptions { listen, allowed, alternatives: Alternatives::default(), limits, highest: None };
-    Some(ServeUse { serve, only: serving.serve_only })
+    Some(ServeUse { serve, only: serving.serve_only, gather: std(serving.gather) })
 }

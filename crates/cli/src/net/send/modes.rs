@@ -15,10 +15,6 @@ pub(crate) enum SendMode {
     Reliable,
 }
 
-const NO_KEYS: Cell = no(
-    "reliable sessions have no keys yet, so that nothing would be signed, authenticated or encrypted",
-    "send without --reliable; or encrypt the files first and leave it out",
-);
 const UNICAST: Cell = no(
     "nothing is sent to groups: packets go from the address of --serve to relays and receivers",
     "leave it out; --serve has the address and port",
@@ -28,14 +24,7 @@ const OWN_RATE: Cell = no(
     "leave it out; with amca --set rate_min=N and --set rate_max=N bound the rate",
 );
 const ENDS: Cell = no("it ends when all receivers that came have all files", "leave it out");
-const UNNAMED: Cell = no(
-    "reliable sessions have no description and are not announced",
-    "leave it out; receivers use --group, --relay and --reliable",
-);
-const UNWATCHED: Cell = no(
-    "reliable sessions have a status line and an exit status only",
-    "leave it out, or send without --reliable",
-);
+const UNANNOUNCED: Cell = no("reliable sessions are announced with --announce only", "leave it out");
 const AS_THEY_ARE: Cell = no(
     "reliable sessions send each file once, as it is at the start",
     "leave it out, or send without --reliable",
@@ -49,7 +38,6 @@ const GATHER: Cell = no("only a reliable session waits for its receivers", "add 
 const ALL: &[Cell] = &[USED, USED, USED];
 const GROUPS: &[Cell] = &[USED, USED, UNICAST];
 const RATES: &[Cell] = &[USED, USED, OWN_RATE];
-const NAMED: &[Cell] = &[USED, USED, UNNAMED];
 const OF_STREAM: &[Cell] = &[LIVE, USED, LIVE_ONLY];
 const SERVED: &str = "it is about those that are served by unicast";
 const BY_PAIR: &str = "rates are given by the lowest and the highest, or layer by layer";
@@ -69,7 +57,7 @@ pub(crate) static SEND: Table<SendMode> = Table {
 const ROWS: &[Row] = &[
     row("paths", ALL),
     row("group", ALL),
-    row("interface", GROUPS),
+    row("interface", ALL),
     row("from", RATES).rules(&[bars(
         &["base", "factor", "layers", "rates"],
         BY_PAIR,
@@ -93,8 +81,8 @@ const ROWS: &[Row] = &[
     row("until_complete", &[USED, INPUTS, ENDS]),
     row("no_reports", &[USED, USED, no("amca and nca need the reports of receivers", "leave it out")]),
     row("all_layers", RATES),
-    row("group_key", &[USED, USED, NO_KEYS]),
-    row("encrypt", &[USED, USED, NO_KEYS]).rules(&[needs(
+    row("group_key", ALL),
+    row("encrypt", ALL).rules(&[needs(
         &["group_key"],
         "packets are encrypted by the group key",
         "add --group-key FILE, which `layercast key new --group FILE` makes",
@@ -104,20 +92,17 @@ const ROWS: &[Row] = &[
         "what changes is never complete",
         "end it by --for, or with Ctrl-C",
     )]),
-    row("no_packages", &[USED, NO_FILES, AS_THEY_ARE]),
+    row("no_packages", &[USED, NO_FILES, USED]),
     row("state", &[USED, no("live data is gone after a restart", "leave it out"), AS_THEY_ARE]),
-    row("describe", NAMED),
-    row("name", NAMED),
-    row("announce", NAMED).rules(&[bars(
+    row("describe", ALL),
+    row("name", ALL),
+    row("announce", ALL).rules(&[bars(
         &["no_announce"],
         "one contradicts the other",
         "leave one of them out",
     )]),
-    row("no_announce", NAMED),
-    row(
-        "key",
-        &[USED, no("signatures are of whole files", "authenticate live data by --group-key"), NO_KEYS],
-    ),
+    row("no_announce", &[USED, USED, UNANNOUNCED]),
+    row("key", &[USED, no("signatures are of whole files", "authenticate live data by --group-key"), USED]),
     row("options", ALL),
     row("serve", ALL),
     row("reliable", &[CHOOSES, no("live data is not repaired until all have it", "use one of them"), USED])
@@ -128,7 +113,7 @@ const ROWS: &[Row] = &[
         "nothing would be sent to anybody",
         "add --serve ADDRESS:PORT",
     )]),
-    row("relays", NAMED).rules(&[needs(
+    row("relays", ALL).rules(&[needs(
         &["described"],
         "receivers learn the relays from these alone",
         "add --describe FILE.sdp or --announce, or leave it out",
@@ -138,8 +123,8 @@ const ROWS: &[Row] = &[
     row("deadline", OF_STREAM),
     row("units", OF_STREAM),
     row("repair", OF_STREAM),
-    row("json", &[USED, USED, UNWATCHED]),
-    row("metrics", &[USED, no("there are no metrics of live data", "use --json"), UNWATCHED]),
+    row("json", ALL),
+    row("metrics", &[USED, no("there are no metrics of live data", "use --json"), USED]),
     row("quiet", ALL),
 ];
 
