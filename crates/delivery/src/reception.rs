@@ -306,7 +306,7 @@ impl<D: Disk> Reception<D> {
     pub fn work(&mut self) -> Result<bool, DiskError> {
         self.take_decoded()?;
         // An object at a time, the oldest first.
-        let Some(&identity) = self.busy.front() else { return Ok(false) };
+        let Some(&identity) = self.busy.front() else { return self.sweep().map(|()| false) };
         let Some(object) = self.objects.get_mut(&identity) else {
             self.busy.pop_front();
             cannot_be::<()>("an object that is removed is no longer busy");

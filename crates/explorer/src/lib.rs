@@ -6,6 +6,8 @@
 //! ([`disk`]). [`explore`] runs a seed and judges it: what is in place is right, everyone who stays and hears enough
 //! finishes, nothing grows without bound, nothing panics.
 //!
+//! Some seeds decide on a second session of their files, over relays whose routers take part.
+//!
 //! The same seed gives the same run, on every machine. So a seed that fails can be run again, step by step.
 
 pub mod disk;
@@ -17,6 +19,7 @@ mod plan;
 mod receiver;
 mod relay;
 mod source;
+mod tree;
 mod wire;
 mod world;
 
@@ -30,5 +33,12 @@ pub use world::{Outcome, Step};
 /// # Errors
 /// The first invariant that is broken.
 pub fn explore(seed: u64, watch: &mut dyn FnMut(&Step)) -> Result<Outcome, Broken> {
-    world::World::new(Plan::of(seed)).run(watch)
+    let outcome = world::World::new(Plan::of(seed)).run(watch)?;
+    let of_tree = tree::Tree::of(seed).map(|tree| tree.run(watch)).transpose()?.unwrap_or_default();
+    Ok(Outcome {
+        at: outcome.at,
+        packets: outcome.packets + of_tree.packets,
+        faults: outcome.faults + of_tree.faults,
+        starts: outcome.starts + of_tree.starts,
+    })
 }

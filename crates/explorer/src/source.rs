@@ -74,6 +74,20 @@ pub(crate) struct Saved {
     granted: u64,
 }
 
+/// A file as a source sends it, with its hash.
+pub(crate) fn item_of(path: &str, bytes: &[u8], cut: Cut) -> Option<Item> {
+    let hashes = hashes_of(bytes, cut)?;
+    Some(Item {
+        path: path.to_owned(),
+        file: Some((bytes.len() as u64, Some(hashes.whole.sha256))),
+        tag: None,
+        leaves: hashes.whole.leaves,
+        parts: hashes.parts,
+        members: Arc::default(),
+        attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
+    })
+}
+
 /// The files of a source.
 struct Files {
     sender: Sender,
@@ -188,24 +202,18 @@ impl SourceProgram {
         let (cut, tags) = (self.cut, self.tags);
         let unnamed = &mut self.unnamed;
         let item = |(path, bytes): &(String, Vec<u8>)| {
-            let hashes = hashes_of(bytes, cut)?;
+            let mut item = item_of(path, bytes, cut)?;
             let length = bytes.len() as u64;
-            let tags = tags.filter(|tags| length >= tags.from && hashes.parts.is_none());
-            if let Some(tags) = tags {
-                unnamed.push_back((path.clone(), hashes.whole.sha256, tags.after));
+            if let Some(tags) = tags.filter(|tags| length >= tags.from && item.parts.is_none())
+                && let Some(sha256) = item.file.as_mut().and_then(|(_, sha256)| sha256.take())
+            {
+                unnamed.push_back((path.clone(), sha256, tags.after));
+                item.tag = Some(match tags.of_lengths {
+                    true => self::sha256(&length.to_be_bytes()),
+                    false => self::sha256(&sha256),
+                });
             }
-            Some(Item {
-                path: path.clone(),
-                file: Some((length, tags.is_none().then_some(hashes.whole.sha256))),
-                tag: tags.map(|tags| match tags.of_lengths {
-                    true => sha256(&length.to_be_bytes()),
-                    false => sha256(&hashes.whole.sha256),
-                }),
-                leaves: hashes.whole.leaves,
-                parts: hashes.parts,
-                members: Arc::default(),
-                attributes: Attributes { mode: Some(0o644), modified_ns: Some(0) },
-            })
+            Some(item)
         };
         let items: Vec<Item> = files.iter().filter_map(item).collect();
         let reached = |entry: &Entry| {
