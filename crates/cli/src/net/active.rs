@@ -7,16 +7,15 @@ use indicatif::ProgressBar;
 use layercast_delivery::relay::child::News;
 use layercast_transport::active::{self as transport, ActiveEvent, ActiveFailure, ActiveProgress};
 
-use crate::commands::{Failure, counted};
+use crate::failure::Failure;
 use crate::net::metrics::Served;
 use crate::net::receive::configured::ReliableReceive;
 use crate::net::relay::configured::Routing;
-use crate::net::relay::serve_metrics;
 use crate::net::relay::status;
 use crate::net::send::configured::ReliableSend;
-use crate::net::transfer::{line, stop_flag};
+use crate::net::terminal::{line, stop_flag};
 use crate::net::view::rounded;
-use crate::output::{complain, one_line, print};
+use crate::output::{complain, counted, one_line, print};
 
 fn failure(error: ActiveFailure) -> Failure {
     match error {
@@ -61,7 +60,7 @@ pub(crate) fn relay(Routing { options, metrics, quiet }: &Routing) -> Result<(),
     let stop = stop_flag()?;
     let bar = line(*quiet, None);
     let served = Served::default();
-    serve_metrics(*metrics, &served)?;
+    status::serve_metrics(*metrics, &served)?;
     let outcome = transport::relay(options, &stop, &mut |event| match event {
         ActiveEvent::Status(status) => status::serve(status, &served),
         event => show(&bar, *quiet, "relay", event),
