@@ -1,28 +1,17 @@
 //! Which flag each mode of a command uses, and which it refuses: why, and what to do instead.
 //!
-//! [`parse`] applies the tables to the command line before anything else. Each mode then gets a configuration that
+//! [`command_line`](crate::command_line) applies the tables to the command line before anything else. Each mode then gets a configuration that
 //! [`configured`](crate::net::configured) makes, so that it cannot read a flag that its table refuses. A new flag is a row in the
 //! table of its command; a test finds one that is missing.
 
-mod local;
-
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+use clap::{ArgMatches, Command};
 
-use crate::arguments::Arguments;
-use crate::commands::Failure;
-
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) use crate::net::receive::modes::{RECEIVE, ReceiveMode};
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) use crate::net::relay::modes::{RELAY, RelayMode};
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) use crate::net::send::modes::{SEND, SendMode};
+use crate::failure::Failure;
 
 /// Why a flag is refused, and what to do instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,10 +47,6 @@ pub(crate) struct Rule {
 }
 
 /// Needs one of these.
-#[cfg_attr(
-    not(all(feature = "transport", target_os = "linux")),
-    allow(dead_code, reason = "only commands of the transport need it")
-)]
 pub(crate) const fn needs(
     without: &'static [&'static str],
     why: &'static str,
@@ -71,10 +56,6 @@ pub(crate) const fn needs(
 }
 
 /// Cannot be used with any of these.
-#[cfg_attr(
-    not(all(feature = "transport", target_os = "linux")),
-    allow(dead_code, reason = "only commands of the transport need it")
-)]
 pub(crate) const fn bars(with: &'static [&'static str], why: &'static str, instead: &'static str) -> Rule {
     Rule { with, without: &[], reason: Reason { why, instead } }
 }
@@ -87,15 +68,14 @@ pub(crate) struct Row {
     pub(crate) rules: &'static [Rule],
 }
 
+/// What both of two modes use.
+pub(crate) const BOTH: &[Cell] = &[USED, USED];
+
 pub(crate) const fn row(flag: &'static str, cells: &'static [Cell]) -> Row {
     Row { flag, cells, rules: &[] }
 }
 
 impl Row {
-    #[cfg_attr(
-        not(all(feature = "transport", target_os = "linux")),
-        allow(dead_code, reason = "only commands of the transport need it")
-    )]
     pub(crate) const fn rules(self, rules: &'static [Rule]) -> Row {
         Row { rules, ..self }
     }
@@ -122,6 +102,8 @@ pub(crate) struct Mode<M> {
 #[derive(Debug)]
 pub(crate) struct Table<M: 'static> {
     pub(crate) command: &'static str,
+    /// Adds its arguments to the description of a command.
+    pub(crate) arguments: fn(Command) -> Command,
     /// That of a command line that chooses none.
     pub(crate) default: M,
     pub(crate) modes: &'static [Mode<M>],
@@ -186,6 +168,27 @@ impl<M: Copy + PartialEq> Table<M> {
         let facts = self.facts.iter().filter(|fact| (fact.holds)(matches)).map(|fact| fact.name);
         Given(flags.chain(facts).map(str::to_owned).collect())
     }
+}
+
+/// The table of any command.
+pub(crate) trait AnyTable: Sync {
+    /// The command's name.
+    fn command(&self) -> &'static str;
+
+    /// The flags of a command line.
+    ///
+    /// # Errors
+    /// Each flag that its mode refuses.
+    fn applied(&self, matches: &ArgMatches) -> Result<Given, Failure>;
+
+    /// The table as text: what all modes use, what some do not, and why.
+    fn text(&self) -> String;
+}
+
+impl<M: Copy + PartialEq + Sync> AnyTable for Table<M> {
+    fn command(&self) -> &'static str {
+        self.command
+    }
 
     fn applied(&self, matches: &ArgMatches) -> Result<Given, Failure> {
         let given = self.given(matches);
@@ -193,7 +196,6 @@ impl<M: Copy + PartialEq> Table<M> {
         Ok(given)
     }
 
-    /// The table as text: what all modes use, what some do not, and why.
     fn text(&self) -> String {
         let names = Names::of(self);
         let modes: Vec<String> =
@@ -236,21 +238,20 @@ impl<M: Copy + PartialEq> Table<M> {
 
 /// How flags and facts are called in messages.
 struct Names<'t> {
-    command: Option<Command>,
+    command: Command,
     facts: &'t [Fact],
 }
 
 impl Names<'_> {
     fn of<M>(table: &Table<M>) -> Names<'_> {
-        Names { command: Arguments::command().find_subcommand(table.command).cloned(), facts: table.facts }
+        Names { command: (table.arguments)(Command::new(table.command)), facts: table.facts }
     }
 
     fn of_flag(&self, name: &str) -> String {
         if let Some(fact) = self.facts.iter().find(|fact| fact.name == name) {
             return fact.text.to_owned();
         }
-        let all = self.command.as_ref().map(|command| command.get_arguments());
-        let argument = all.into_iter().flatten().find(|argument| argument.get_id() == name);
+        let argument = self.command.get_arguments().find(|argument| argument.get_id() == name);
         match argument.and_then(|argument| Some((argument.get_long(), argument.get_value_names()?))) {
             Some((Some(long), _)) => format!("--{long}"),
             Some((None, [value, ..])) => value.to_string(),
@@ -261,70 +262,6 @@ impl Names<'_> {
     fn all(&self, names: &[&str]) -> String {
         names.iter().map(|name| self.of_flag(name)).collect::<Vec<_>>().join(" or ")
     }
-}
-
-/// Calls a macro with each table.
-macro_rules! each_table {
-    ($call:ident) => {
-        #[cfg(all(feature = "transport", target_os = "linux"))]
-        {
-            $call!(SEND);
-            $call!(RECEIVE);
-            $call!(RELAY);
-        }
-        $call!(local::RUN);
-        $call!(local::EXPLORE);
-        #[cfg(all(feature = "emulator", target_os = "linux"))]
-        $call!(local::ENDPOINT);
-    };
-}
-
-/// Reads a command line, and refuses flags that the mode of its command does not use.
-///
-/// # Errors
-/// What is refused. Wrong usage, and what is only to be printed, ends the program.
-pub(crate) fn parse(line: impl IntoIterator<Item = OsString>) -> Result<(Arguments, Given), Failure> {
-    let (arguments, matches) = read(line).unwrap_or_else(|error| error.exit());
-    Ok((arguments, checked(&matches)?))
-}
-
-fn read(line: impl IntoIterator<Item = OsString>) -> Result<(Arguments, ArgMatches), clap::Error> {
-    let matches = Arguments::command().try_get_matches_from(line)?;
-    Ok((Arguments::from_arg_matches(&matches)?, matches))
-}
-
-fn checked(matches: &ArgMatches) -> Result<Given, Failure> {
-    let Some((name, own)) = matches.subcommand() else { return Ok(Given::default()) };
-    // `relay status` is a command of its own.
-    if own.subcommand().is_some() {
-        return Ok(Given::default());
-    }
-    macro_rules! apply {
-        ($table:expr) => {
-            if name == $table.command {
-                return $table.applied(own);
-            }
-        };
-    }
-    each_table!(apply);
-    Ok(Given::default())
-}
-
-/// All tables as text, of commands that `--help` lists.
-pub(crate) fn text() -> String {
-    let mut text = String::new();
-    let whole = Arguments::command();
-    let is_shown = |name: &str| whole.find_subcommand(name).is_some_and(|command| !command.is_hide_set());
-    macro_rules! add {
-        ($table:expr) => {
-            if is_shown($table.command) {
-                let gap = if text.is_empty() { "" } else { "\n" };
-                text.push_str(&format!("{gap}{}", $table.text()));
-            }
-        };
-    }
-    each_table!(add);
-    text
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anyhow::Context;
 
@@ -60,6 +61,20 @@ fn escaped(text: &str, kept: &[char]) -> String {
         }
     }
     shown
+}
+
+/// Checks that results can be written to the directory. A long run should not start if they cannot.
+pub(crate) fn prepare(directory: &Path) -> anyhow::Result<()> {
+    let probe = directory.join(".layercast-probe");
+    std::fs::create_dir_all(directory)
+        .and_then(|()| std::fs::write(&probe, ""))
+        .and_then(|()| std::fs::remove_file(&probe))
+        .with_context(|| format!("nothing can be written to the directory {}", directory.display()))
+}
+
+/// A number of things in words, such as "1 node" and "2 nodes".
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

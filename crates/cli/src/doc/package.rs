@@ -1,42 +1,64 @@
 //! `layercast completions` and `layercast man`: what a package installs next to the program, from the same description
 //! of the arguments as `--help`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Command, CommandFactory};
+use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell as Generator;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::arguments::Arguments;
-use crate::commands::{Failure, prepare};
-use crate::doc::arguments::{Completions, ManualPages, Shell};
-use crate::output::print;
+use crate::failure::Failure;
+use crate::output::{prepare, print};
+use crate::program::Program;
 
-pub(crate) fn completions(arguments: &Completions) -> Result<(), Failure> {
+/// A shell that completes words.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell that will read them
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManualPages {
+    /// Write layercast.1 and a page for each command, such as layercast-send.1, to this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+pub(crate) fn completions(arguments: &Completions, program: &Program) -> Result<(), Failure> {
     let generator = match arguments.shell {
         Shell::Bash => Generator::Bash,
         Shell::Zsh => Generator::Zsh,
         Shell::Fish => Generator::Fish,
     };
     let mut script = Vec::new();
-    let mut shown = without_hidden(&Arguments::command());
-    clap_complete::generate(generator, &mut shown, "layercast", &mut script);
+    let mut shown = without_hidden(program);
+    clap_complete::generate(generator, &mut shown, program.name, &mut script);
     Ok(print(&String::from_utf8_lossy(&script))?)
 }
 
-pub(crate) fn manual_pages(arguments: &ManualPages) -> Result<(), Failure> {
+pub(crate) fn manual_pages(arguments: &ManualPages, program: &Program) -> Result<(), Failure> {
     prepare(&arguments.out)?;
-    let mut whole = without_hidden(&Arguments::command()).disable_help_subcommand(true);
+    let mut whole = without_hidden(program).disable_help_subcommand(true);
     whole.build();
-    Ok(write_pages(&whole, &arguments.out)?)
+    Ok(write_pages(&whole, &arguments.out, program.name)?)
 }
 
 /// The command without what `--help` does not list, which generators of completions would offer.
-fn without_hidden(whole: &Command) -> Command {
+fn without_hidden(program: &Program) -> Command {
+    let whole = (program.description)();
     let shown = whole.get_subcommands().filter(|part| !part.is_hide_set()).cloned();
-    Command::new("layercast")
+    Command::new(program.name)
         .version(env!("CARGO_PKG_VERSION"))
         .about(whole.get_about().cloned().unwrap_or_default())
         .after_help(whole.get_after_help().cloned().unwrap_or_default())
@@ -45,20 +67,20 @@ fn without_hidden(whole: &Command) -> Command {
 }
 
 /// Writes the page of a command and those of its parts.
-fn write_pages(command: &Command, directory: &Path) -> anyhow::Result<()> {
+fn write_pages(command: &Command, directory: &Path, program: &str) -> anyhow::Result<()> {
     for part in command.get_subcommands() {
-        write_pages(part, directory)?;
+        write_pages(part, directory, program)?;
     }
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let page = Man::new(command.clone().override_usage(usage));
     let path = directory.join(page.get_filename());
-    let written = text(command, &page).and_then(|text| std::fs::write(&path, text));
+    let written = text(command, &page, program).and_then(|text| std::fs::write(&path, text));
     written.with_context(|| format!("the manual page {} cannot be written", path.display()))
 }
 
 /// A page in roff: what `clap_mangen` makes, then what follows the options in `--help`, under headings of manual pages.
-fn text(command: &Command, page: &Man) -> std::io::Result<String> {
+fn text(command: &Command, page: &Man, program: &str) -> std::io::Result<String> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_uppercase();
     // Not that of `clap_mangen`, which leaves an empty date out, so that the version takes its place.
     let title = format!(".TH {name} 1 \"\" \"layercast {}\"\n", env!("CARGO_PKG_VERSION"));
@@ -74,8 +96,8 @@ fn text(command: &Command, page: &Man) -> std::io::Result<String> {
     if let Some(after) = command.get_after_help() {
         after.to_string().split("\n\n").for_each(|paragraph| add_paragraph(&mut roff, paragraph));
     }
-    if command.get_name() != "layercast" {
-        roff.control("SH", ["SEE ALSO"]).text([bold("layercast"), roman("(1)")]);
+    if command.get_name() != program {
+        roff.control("SH", ["SEE ALSO"]).text([bold(program), roman("(1)")]);
     }
     roff.to_writer(&mut text)?;
     // Before possible values it puts two breaks around an empty line, of which readers warn.

@@ -1,26 +1,32 @@
 //! `layercast reference`: what `--help` and `layercast list` print, whole, as pages of Markdown.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use anyhow::Context;
-use clap::{Command, CommandFactory};
-use layercast_core::family::AnyProtocol as _;
+use clap::{Args, Command};
 use layercast_laboratory::lint;
 use layercast_laboratory::scenario::protocols::FLOW_PROTOCOLS;
 use layercast_laboratory::scenario::reference::{markdown, option_table, suite_markdown};
 use layercast_laboratory::scenario::suite::Measure;
 use layercast_laboratory::scenario::tables::options::{self, OptionGroup, QUEUES, TRAFFIC};
-use layercast_laboratory::scenario::{FlowGauges, catalogue};
-use layercast_protocols::registry::{self, Protocol};
+use layercast_laboratory::scenario::{Catalogue, catalogue};
 
-use crate::arguments::Arguments;
-use crate::commands::{Failure, prepare, read};
-use crate::doc::arguments::Reference;
-use crate::modes;
+use crate::failure::Failure;
+use crate::lab::list::title;
+use crate::output::prepare;
+use crate::program::Program;
 
-pub(crate) fn reference(arguments: &Reference) -> Result<(), Failure> {
+#[derive(Debug, Args)]
+pub(crate) struct Reference {
+    /// Write commands.md, keys.md, lints.md, modes.md, options.md, protocols.md, scenarios.md and suites.md to this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+pub(crate) fn reference(arguments: &Reference, program: &Program) -> Result<(), Failure> {
     prepare(&arguments.out)?;
-    for (name, title, text) in pages() {
+    for (name, title, text) in pages(program) {
         let path = arguments.out.join(name);
         let written = std::fs::write(&path, format!("# {title}\n{text}"));
         written.with_context(|| format!("{} cannot be written", path.display()))?;
@@ -29,15 +35,15 @@ pub(crate) fn reference(arguments: &Reference) -> Result<(), Failure> {
 }
 
 /// Each page: its file, its title, its text.
-fn pages() -> [(&'static str, &'static str, String); 8] {
+fn pages(program: &Program) -> [(&'static str, &'static str, String); 8] {
     [
-        ("commands.md", "Commands", commands()),
+        ("commands.md", "Commands", commands(program)),
         ("keys.md", "Keys of scenario files", format!("\n{}", markdown())),
         ("lints.md", "Warnings about scenarios", format!("\n{}", lint::markdown())),
-        ("modes.md", "Flags by mode of commands", format!("\n```text\n{}```\n", modes::text())),
+        ("modes.md", "Flags by mode of commands", format!("\n```text\n{}```\n", (program.modes)())),
         ("options.md", "Options of queues, TCPs and traffic", options()),
-        ("protocols.md", "Options and gauges of protocols", protocols()),
-        ("scenarios.md", "Built-in scenarios", scenarios()),
+        ("protocols.md", "Options and gauges of protocols", protocols(&program.catalogue)),
+        ("scenarios.md", "Built-in scenarios", scenarios(&program.catalogue)),
         ("suites.md", "Keys and measures of suites", format!("\n{}{}", suite_markdown(), measures())),
     ]
 }
@@ -52,9 +58,9 @@ fn block(help: &str) -> String {
 }
 
 /// Each command under a heading, then its help.
-fn commands() -> String {
+fn commands(program: &Program) -> String {
     let mut text = String::new();
-    let mut whole = Arguments::command().term_width(100);
+    let mut whole = (program.description)().term_width(100);
     whole.build();
     let help = whole.render_help();
     let _ = writeln!(text, "\n## layercast\n\n{}", block(&help.to_string()));
@@ -83,12 +89,12 @@ fn options() -> String {
     text
 }
 
-fn protocols() -> String {
+fn protocols(catalogue: &Catalogue) -> String {
     let mut text = String::new();
-    for protocol in registry::NAMES.iter().filter_map(|name| Protocol::named(name)) {
-        let group = OptionGroup { choice: None, profile: None, specs: protocol.option_specs() };
-        let _ = write!(text, "\n## {}\n\n{}", protocol.name(), option_table(&[group], None));
-        let gauges = FlowGauges { receiver: protocol.receiver_gauges(), source: protocol.source_gauges() };
+    for name in catalogue.names() {
+        let group = OptionGroup { choice: None, profile: None, specs: catalogue.options(name) };
+        let _ = write!(text, "\n## {name}\n\n{}", option_table(&[group], None));
+        let gauges = catalogue.gauges(name);
         let rows: Vec<String> = gauges
             .iter()
             .map(|gauge| format!("| `{}` | {} | {} |\n", gauge.name(), gauge.spec.unit, gauge.spec.doc))
@@ -100,10 +106,10 @@ fn protocols() -> String {
     text
 }
 
-fn scenarios() -> String {
+fn scenarios(protocols: &Catalogue) -> String {
     let mut text = "\n| scenario | title |\n| --- | --- |\n".to_owned();
     for built_in in catalogue::BUILT_IN {
-        let title = read(built_in.name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name);
+        let title = title(built_in.name, protocols);
         let _ = writeln!(text, "| `{}` | {title} |", built_in.name);
     }
     text
@@ -119,7 +125,20 @@ fn measures() -> String {
 
 #[cfg(test)]
 mod tests {
+    use layercast_laboratory::BuiltIn;
+
     use super::*;
+    use crate::command_line::program;
+
+    fn whole() -> Command {
+        let mut whole = (built_in().description)();
+        whole.build();
+        whole
+    }
+
+    fn built_in() -> Program {
+        program::<BuiltIn>("layercast")
+    }
 
     fn check_help(command: &Command, name: &str) {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -135,10 +154,8 @@ mod tests {
 
     #[test]
     fn every_command_and_argument_has_a_help() {
-        Arguments::command().debug_assert();
-        let mut whole = Arguments::command();
-        whole.build();
-        check_help(&whole, "layercast");
+        (built_in().description)().debug_assert();
+        check_help(&whole(), "layercast");
     }
 
     #[test]
@@ -148,7 +165,7 @@ mod tests {
         let first =
             |line: &str| line.strip_prefix("| ").and_then(|rest| rest.split(" | ").next()).map(str::to_owned);
         let cells: Vec<String> = page.lines().filter_map(first).collect();
-        for command in Arguments::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+        for command in (built_in().description)().get_subcommands().filter(|command| !command.is_hide_set()) {
             let name = format!("`{}`", command.get_name());
             assert!(cells.iter().any(|cell| cell.contains(&name)), "docs/cli.md has no line for {name}");
         }
@@ -156,10 +173,8 @@ mod tests {
 
     #[test]
     fn the_reference_of_commands_has_every_flag() {
-        let text = commands();
-        let mut whole = Arguments::command();
-        whole.build();
-        for command in whole.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let text = commands(&built_in());
+        for command in whole().get_subcommands().filter(|command| !command.is_hide_set()) {
             let name = command.get_name();
             if name == "help" {
                 continue;
@@ -177,13 +192,14 @@ mod tests {
     #[test]
     fn tables_of_options_have_every_one_in_a_row_of_its_own() {
         let (mut expected, mut queues) = (0, 0);
-        for protocol in registry::NAMES.iter().filter_map(|name| Protocol::named(name)) {
-            let gauges = protocol.receiver_gauges().len() + protocol.source_gauges().len();
+        let catalogue = Catalogue::of::<BuiltIn>();
+        for name in catalogue.names() {
+            let gauges = catalogue.gauges(name).iter().count();
             // Two lines of a table's head.
-            expected += protocol.option_specs().len() + gauges + 2 + if gauges > 0 { 2 } else { 0 };
+            expected += catalogue.options(name).len() + gauges + 2 + if gauges > 0 { 2 } else { 0 };
         }
         let rows = |text: &str| text.lines().filter(|line| line.starts_with('|')).count();
-        assert_eq!(rows(&protocols()), expected);
+        assert_eq!(rows(&protocols(&catalogue)), expected);
         for name in QUEUES.iter().chain(TRAFFIC).chain(&["tcp-sack"]) {
             queues += options::named(name).map_or(0, |groups| groups[0].specs.len()) + 2;
         }

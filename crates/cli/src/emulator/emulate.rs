@@ -12,18 +12,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::Context as _;
+use clap::Args;
 use layercast_core::units::Duration;
 use layercast_emulator::world::{Bare, Carried, WorldError};
 use layercast_emulator::{Host, Lateness};
 use layercast_laboratory::lint;
 
-use self::commands::Node;
+use self::commands::{Node, Placed};
 use self::running::Running;
-use crate::arguments::Emulate;
-use crate::commands::{Failure, counted, read};
-use crate::lab::warnings;
-use crate::net::transfer::stop_flag;
-use crate::output::{complain, complain_lines, print};
+use crate::failure::Failure;
+use crate::net::terminal::stop_flag;
+use crate::output::{complain, complain_lines, counted, print};
+use crate::program::Program;
+use crate::scenario::{Reading, Scenario, read, warn};
+
+pub(super) const HELP: &str = "\
+Commands start at once. In their words {NODE} is the node's IPv4 address, {NODE.6} its IPv6 address, \
+and {at} the word `at`; all else in braces stays. The network is removed when the command listed last \
+has ended: the others are asked to end (SIGTERM) and killed two seconds later. Exit status: that of \
+the command listed last, or 128 and the number of the signal that ended it.
+
+Examples:
+  sudo layercast emulate my.toml                           until Ctrl-C; enter it with nsenter
+  sudo layercast emulate my.toml -- at A ping -c 3 {B}     one command
+  sudo layercast emulate my.toml -- at B iperf3 -s at A iperf3 -c {B}   until the client ends";
+
+#[derive(Debug, Args)]
+pub(crate) struct Emulate {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+
+    /// Warn if more than 1 % of the packets are later than this
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub(crate) lateness: Duration,
+
+    /// Do not show what links carry, nor how late packets were unless that was too late
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Commands to run at nodes
+    #[arg(last = true, value_name = "at NODE COMMAND...")]
+    pub(crate) commands: Vec<String>,
+}
 
 /// How often it is looked whether commands have ended.
 const STEP: Duration = Duration::from_ms(100);
@@ -38,12 +68,13 @@ fn emulation(error: impl Into<WorldError>) -> Failure {
     Failure::Other(anyhow::Error::msg(error.into().to_string()))
 }
 
-pub(crate) fn emulate(arguments: &Emulate) -> Result<(), Failure> {
+pub(crate) fn emulate(arguments: &Emulate, program: &Program) -> Result<(), Failure> {
     let commands = commands::split(&arguments.commands).map_err(Failure::Input)?;
-    let (plan, text) = read(&arguments.scenario.name, &arguments.scenario.overrides, &[])?;
+    let Reading { plan, text } =
+        read(&arguments.scenario.name, &arguments.scenario.overrides, &program.catalogue)?;
     let nodes = commands::find(&commands, &plan.nodes).map_err(Failure::Input)?;
     if arguments.scenario.deny_warnings {
-        warnings::warn(&arguments.scenario, &lint::emulated(lint::before(&plan, &text)))?;
+        warn(&arguments.scenario, &lint::emulated(lint::before(&plan, &text)))?;
     }
     let stop = stop_flag()?;
     let is_terminated = Arc::new(AtomicBool::new(false));
@@ -61,7 +92,7 @@ pub(crate) fn emulate(arguments: &Emulate) -> Result<(), Failure> {
         .collect();
     bare.emulation.start();
     let mut running = Running::default();
-    for (&node, (_, words)) in nodes.iter().zip(&commands) {
+    for (&node, Placed { words, .. }) in nodes.iter().zip(&commands) {
         let is_last = running.count() + 1 == commands.len();
         let words: Vec<String> = words.iter().map(|word| commands::fill(word, &addressed)).collect();
         running.start(&hosts[node], &words, is_last)?;
@@ -71,24 +102,24 @@ pub(crate) fn emulate(arguments: &Emulate) -> Result<(), Failure> {
     let mut shown = Shown::new(!arguments.quiet && commands.is_empty(), &bare);
     while !stop.load(Ordering::Relaxed) && !running.has_ended() {
         advance(&mut bare)?;
-        running.look();
+        running.poll();
         shown.refresh(&bare)?;
     }
     running.ask_others_to_end();
     let asked = Instant::now();
     while asked.elapsed() < GRACE && !running.all_have_ended() {
         advance(&mut bare)?;
-        running.look();
+        running.poll();
     }
     shown.clear();
     if !arguments.quiet {
         let nothing = vec![Carried::default(); bare.link_names.len()];
         let carried = bare.carried();
         let seconds = begun.elapsed().as_secs_f64();
-        let table = table::render(&bare.link_names, (&nothing, &carried), seconds, usize::MAX);
+        let table = table::render(&bare.link_names, &nothing, &carried, seconds, usize::MAX);
         complain_lines(&format!("Carried in {seconds:.1} s:\n{}", table.trim_end()));
     }
-    say_lateness(bare.emulation.lateness(), arguments);
+    report_lateness(bare.emulation.lateness(), arguments);
     drop(bare);
     running.status(if is_terminated.load(Ordering::Relaxed) { 143 } else { 130 })
 }
@@ -118,7 +149,7 @@ fn entrances(hosts: &[Host]) -> String {
     text
 }
 
-fn say_lateness(lateness: &Lateness, arguments: &Emulate) {
+fn report_lateness(lateness: &Lateness, arguments: &Emulate) {
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let late = &lateness.deliveries;
     if !arguments.quiet {
@@ -167,7 +198,7 @@ impl Shown {
         // The heading, the line for links that are not shown, and that of the cursor.
         let most = height.map_or(MOST_LINKS, |height| height.saturating_sub(3).max(1));
         let now = bare.carried();
-        let table = table::render(&bare.link_names, (&self.before, &now), elapsed.as_secs_f64(), most);
+        let table = table::render(&bare.link_names, &self.before, &now, elapsed.as_secs_f64(), most);
         self.clear();
         write!(std::io::stderr().lock(), "{table}").context("the table cannot be shown")?;
         self.lines = table.lines().count();

@@ -1,14 +1,15 @@
-//! `layercast run --world emulated`.
+//! The emulated world, for `layercast run --world emulated` and `layercast agree`.
 
 use layercast_core::units::Duration;
 use layercast_delivery::relay::message::Data;
 use layercast_emulator::world::{self, WorldError, WorldOptions};
 use layercast_laboratory::run::{Outcome, RunRequest};
-use layercast_laboratory::scenario::Scenario as Plan;
+use layercast_laboratory::scenario::{Scenario as Plan, SessionPlan};
+use layercast_protocols::registry::NAMES;
 
-use crate::commands::{Failure, counted};
 use crate::emulator::endpoint;
-use crate::output::complain;
+use crate::failure::Failure;
+use crate::output::{complain, counted};
 
 fn options(limit: Duration) -> Result<WorldOptions<'static>, Failure> {
     let program = std::env::current_exe().map_err(|error| {
@@ -20,6 +21,15 @@ fn options(limit: Duration) -> Result<WorldOptions<'static>, Failure> {
 
 /// Refuses a scenario that has what the emulated world has not.
 pub(crate) fn refuse(plan: &Plan, limit: Duration) -> Result<(), Failure> {
+    let is_foreign = |session: &&SessionPlan| !NAMES.contains(&session.protocol.name());
+    if let Some(session) = plan.sessions.iter().find(is_foreign) {
+        return Err(Failure::Input(format!(
+            "error: the session {} runs {}, and the emulated world has Layercast's own protocols only\n  = help: run it \
+             in the simulated world",
+            session.name,
+            session.protocol.name(),
+        )));
+    }
     let checked = world::check(plan, &options(limit)?);
     checked.map_err(|refused| Failure::Input(format!("error: {refused}")))
 }

@@ -1,11 +1,11 @@
 //! `layercast compare`: a scenario with each of several protocols.
 
-use layercast_laboratory::scenario::Catalogue;
-use layercast_protocols::registry::Registry;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use anyhow::Context;
+use clap::Args;
 use layercast_laboratory::compare::against::{self, Against, Version};
 use layercast_laboratory::compare::{
     self, CompareError, CompareRequest, Comparison, Contender, Prepared, Results,
@@ -14,11 +14,70 @@ use layercast_laboratory::lint;
 use layercast_laboratory::results::Finding;
 use layercast_laboratory::results::directory::Holds;
 
-use crate::arguments::Compare;
-use crate::commands::{Failure, counted, load, prepare_for, repeated};
-use crate::lab::warnings;
-use crate::output::{print, print_written, width};
+use crate::failure::Failure;
+use crate::output::{counted, print, print_written, width};
+use crate::program::Program;
 use crate::progress::Progress;
+use crate::scenario::{self, Scenario, load, prepare_for, repeated, trimmed};
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+
+    /// The protocols, in the order of the table; `layercast list --protocols` names them
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = trimmed, required = true)]
+    pub(crate) protocols: Vec<String>,
+
+    /// The session that runs each protocol in turn; may be repeated [default: all sessions]
+    #[arg(long = "session", value_name = "NAME")]
+    pub(crate) sessions: Vec<String>,
+
+    /// Set an option of one of the protocols, such as rlc.sp_spacing='320 ms', or its layers,
+    /// packet_size or ecn; may be repeated. Protocols other than the scenario's own use their defaults
+    /// otherwise
+    #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]
+    pub(crate) with: Vec<String>,
+
+    /// Repeat the comparison with each of these in place of the scenario's TCP, such as
+    /// tcp-reno,tcp-cubic, and print the shares in one table
+    #[arg(long, value_name = "TCP,...", value_delimiter = ',', value_parser = trimmed)]
+    pub(crate) against: Vec<String>,
+
+    /// The protocol that differences are given to [default: the best]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reference: Option<String>,
+
+    /// Compare the protocols that can carry the scenario, and list the others with the reason
+    #[arg(long)]
+    pub(crate) skip_refused: bool,
+
+    /// Number of replications of each protocol [default: from the scenario]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    pub(crate) replications: Option<u32>,
+
+    /// Seed of all random numbers, the same for all protocols [default: from the scenario]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+
+    /// Number of threads [default: one per core]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
+    pub(crate) jobs: Option<u32>,
+
+    /// Write compare.json and report.html to this directory, each protocol's own results to DIR/PROTOCOL, and
+    /// those without multicast to DIR/without-multicast;
+    /// with --against against.json and report.html, and each comparison to DIR/TCP
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Print every statistic as comma-separated values in place of the table
+    #[arg(long, conflicts_with = "against")]
+    pub(crate) csv: bool,
+
+    /// Do not show progress (it is shown only if standard error is a terminal)
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
 
 /// Distinguishes wrong input by the user from other failures.
 fn failure(error: CompareError) -> Failure {
@@ -28,7 +87,7 @@ fn failure(error: CompareError) -> Failure {
     Failure::Other(anyhow::Error::new(error).context("the comparison failed"))
 }
 
-pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
+pub(crate) fn compare(arguments: &Compare, program: &Program) -> Result<(), Failure> {
     let source = load(&arguments.scenario.name)?;
     let request = CompareRequest {
         id: source.name,
@@ -44,20 +103,20 @@ pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
         ..CompareRequest::default()
     };
     if arguments.against.is_empty() {
-        against_its_own(arguments, &request)
+        against_its_own(arguments, &request, program)
     } else {
-        against_each(arguments, &request)
+        against_each(arguments, &request, program)
     }
 }
 
 /// With the scenario's own TCP.
-fn against_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
-    let prepared = compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?;
+fn against_its_own(arguments: &Compare, request: &CompareRequest, program: &Program) -> Result<(), Failure> {
+    let prepared = compare::read(request, &program.catalogue).map_err(failure)?;
     warn(arguments, &prepared.contenders)?;
     let _claim =
         arguments.out.as_ref().map(|directory| prepare_for(Holds::Comparison, directory)).transpose()?;
-    let results = run_all(prepared, arguments, "")?;
-    let Some(comparison) = summed_up(&results, arguments) else { return Ok(()) };
+    let results = run_all(prepared, arguments, "", program)?;
+    let Some(comparison) = summed_up(&results, arguments, program) else { return Ok(()) };
     print(&if arguments.csv { results.to_csv() } else { compare::table::render(&comparison, width()) })?;
     let Some(directory) = &arguments.out else { return Ok(()) };
     let written =
@@ -72,27 +131,26 @@ fn against_its_own(arguments: &Compare, request: &CompareRequest) -> Result<(), 
     )?)
 }
 
-fn summed_up(results: &Results, arguments: &Compare) -> Option<Comparison> {
-    Comparison::new(results, &command_line(arguments), arguments.reference.as_deref())
+fn summed_up(results: &Results, arguments: &Compare, program: &Program) -> Option<Comparison> {
+    Comparison::new(results, &command_line(arguments, program.name), arguments.reference.as_deref())
 }
 
 /// With each version of TCP. All scenarios are read before anything runs.
-fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Failure> {
-    let requests =
-        against::requests(request, &arguments.against, &Catalogue::of::<Registry>()).map_err(failure)?;
+fn against_each(arguments: &Compare, request: &CompareRequest, program: &Program) -> Result<(), Failure> {
+    let requests = against::requests(request, &arguments.against, &program.catalogue).map_err(failure)?;
     let mut all = Vec::with_capacity(requests.len());
     for (tcp, request) in arguments.against.iter().zip(&requests) {
-        all.push((tcp, compare::read(request, &Catalogue::of::<Registry>()).map_err(failure)?));
+        all.push((tcp, compare::read(request, &program.catalogue).map_err(failure)?));
     }
     let found = all.iter().flat_map(|(_, prepared)| &prepared.contenders).map(findings);
-    warnings::warn(&arguments.scenario, &lint::once(found))?;
+    scenario::warn(&arguments.scenario, &lint::once(found))?;
     let _claim =
         arguments.out.as_ref().map(|directory| prepare_for(Holds::Against, directory)).transpose()?;
-    let command = command_line(arguments);
+    let command = command_line(arguments, program.name);
     let mut versions = Vec::with_capacity(all.len());
     for (tcp, prepared) in all {
-        let results = run_all(prepared, arguments, &format!(" against {tcp}"))?;
-        let Some(comparison) = summed_up(&results, arguments) else { continue };
+        let results = run_all(prepared, arguments, &format!(" against {tcp}"), program)?;
+        let Some(comparison) = summed_up(&results, arguments, program) else { continue };
         if let Some(directory) = &arguments.out {
             let directory = directory.join(tcp);
             let _claim = prepare_for(Holds::Comparison, &directory)?;
@@ -111,18 +169,23 @@ fn against_each(arguments: &Compare, request: &CompareRequest) -> Result<(), Fai
 
 /// What is doubtful about the scenarios of all protocols.
 fn warn(arguments: &Compare, contenders: &[Contender]) -> Result<(), Failure> {
-    Ok(warnings::warn(&arguments.scenario, &lint::once(contenders.iter().map(findings)))?)
+    Ok(scenario::warn(&arguments.scenario, &lint::once(contenders.iter().map(findings)))?)
 }
 
 fn findings(contender: &Contender) -> Vec<Finding> {
     lint::before(&contender.plan, &contender.text)
 }
 
-fn run_all(prepared: Prepared, arguments: &Compare, opponent: &str) -> Result<Results, Failure> {
+fn run_all(
+    prepared: Prepared,
+    arguments: &Compare,
+    opponent: &str,
+    program: &Program,
+) -> Result<Results, Failure> {
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
     let columns = prepared.contenders.len() + usize::from(prepared.baseline.is_some());
     let shown: Mutex<Option<(String, Progress)>> = Mutex::new(None);
-    let results = compare::run_all::<Registry>(prepared, jobs, &|contender, share| {
+    let results = (program.compare)(prepared, jobs, &|contender, share| {
         let Ok(mut shown) = shown.lock() else { return };
         if shown.as_ref().is_none_or(|(protocol, _)| *protocol != contender.protocol) {
             if let Some((_, done)) = shown.take() {
@@ -143,9 +206,9 @@ fn run_all(prepared: Prepared, arguments: &Compare, opponent: &str) -> Result<Re
 }
 
 /// The command that repeats a comparison.
-fn command_line(arguments: &Compare) -> String {
+fn command_line(arguments: &Compare, program: &str) -> String {
     let mut command = format!(
-        "layercast compare {} --protocols {}",
+        "{program} compare {} --protocols {}",
         arguments.scenario.name,
         arguments.protocols.join(",")
     );

@@ -1,6 +1,6 @@
 //! `layercast design`: the expected behaviour of a choice of protocol parameters.
 
-pub(crate) mod arguments;
+mod arguments;
 
 use std::fmt::Display;
 use std::path::Path;
@@ -11,9 +11,11 @@ use layercast_laboratory::results::ResultsError;
 use layercast_protocols::flid::Objective as Measure;
 use layercast_protocols::wei_zhang::theory::{Aim, Structure as Layers};
 
-use crate::commands::{Failure, prepare};
-use crate::lab::design::arguments::{By, Design, Flid, Objective, Protocol, Structure, WeiZhang};
-use crate::output::print;
+use crate::failure::Failure;
+use crate::output::{prepare, print};
+use arguments::{By, Flid, Objective, Protocol, Structure, WeiZhang};
+
+pub(crate) use arguments::Design;
 
 pub(crate) fn design(arguments: &Design) -> Result<(), Failure> {
     match &arguments.protocol {
@@ -75,7 +77,7 @@ fn wei_zhang(arguments: &WeiZhang) -> Result<(), Failure> {
 
 /// Checks the directory before the computation starts.
 fn prepared(out: Option<&Path>) -> Result<(), Failure> {
-    out.map_or(Ok(()), prepare)
+    Ok(out.map_or(Ok(()), prepare)?)
 }
 
 /// Prints a design and writes its files.

@@ -2,21 +2,20 @@
 //!
 //! A trace is read twice and never held in memory: first for the summary, then for the chain of decisions.
 
-pub(crate) mod arguments;
 mod lines;
 mod summary;
 mod track;
 mod words;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use layercast_core::units::Duration;
 use layercast_laboratory::scenario::nearest;
 use serde::Serialize;
 
-use crate::commands::Failure;
-use crate::lab::explain::arguments::Explain;
+use crate::failure::Failure;
 use crate::output::{complain, print};
 use summary::{Summary, Summing};
 use track::{Entry, Track};
@@ -27,6 +26,29 @@ const BEFORE: usize = 8;
 const SHOWN: usize = 8;
 /// How much text is kept before it is printed, in bytes.
 const PORTION: usize = 1 << 16;
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A trace of `receive --trace`, a notes.jsonl of `run --notes`, or the directory of the latter
+    #[arg(value_name = "TRACE")]
+    pub(crate) trace: PathBuf,
+
+    /// The receiver by its name in the trace, such as elm@R1, or by what follows its @
+    #[arg(long, value_name = "NAME")]
+    pub(crate) receiver: Option<String>,
+
+    /// The replication [default: the first that has the receiver]
+    #[arg(long, value_name = "N")]
+    pub(crate) replication: Option<u32>,
+
+    /// Explain the level at this time of the trace, with what led to it
+    #[arg(long, value_name = "TIME")]
+    pub(crate) at: Option<Duration>,
+
+    /// Print lines of JSON: a summary of each receiver, then the entries of its chain
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn explain(arguments: &Explain) -> Result<(), Failure> {
     let path = lines::file_of(&arguments.trace);

@@ -1,27 +1,85 @@
 //! `layercast explore`: transfers with faults, a seed each.
 
-use std::cell::Cell;
+use std::cell;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use clap::Args;
 use layercast_explorer::{Broken, Outcome, Plan};
 
-use crate::arguments::Explore;
-use crate::commands::Failure;
-use crate::output::print;
+use crate::failure::Failure;
+use crate::modes::{CHOOSES, Cell, Mode, Row, Table, USED, no, row};
+use crate::output::{complain, print};
+use crate::program::Program;
 use crate::progress::Progress;
 
 /// The maximum number of broken seeds that are printed.
 const SHOWN: usize = 20;
 
-thread_local! {
-    /// The seed that this thread runs, for the message of a panic.
-    static SEED: Cell<u64> = const { Cell::new(0) };
+#[derive(Debug, Args)]
+pub(crate) struct Explore {
+    /// How many seeds to run
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) seeds: u64,
+
+    /// The first seed
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub(crate) from: u64,
+
+    /// Run this seed again and print what happens, step by step
+    #[arg(long, value_name = "SEED")]
+    pub(crate) seed: Option<u64>,
+
+    /// Number of threads [default: that of the processors]
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<std::num::NonZeroUsize>,
+
+    /// Do not show progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
-pub(crate) fn explore(arguments: &Explore) -> Result<(), Failure> {
+/// Whether `layercast explore` runs many seeds or one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExploreMode {
+    Many,
+    One,
+}
+
+pub(crate) static EXPLORE: Table<ExploreMode> = Table {
+    command: "explore",
+    arguments: Explore::augment_args,
+    default: ExploreMode::Many,
+    modes: &[
+        Mode { mode: ExploreMode::Many, by: "", name: "--seeds" },
+        Mode { mode: ExploreMode::One, by: "seed", name: "--seed" },
+    ],
+    facts: &[],
+    rows: EXPLORE_ROWS,
+};
+
+const ONE_SEED: Cell = no("one seed is run and printed step by step", "use one of them");
+
+const EXPLORE_ROWS: &[Row] = &[
+    row("seeds", &[USED, ONE_SEED]),
+    row("from", &[USED, ONE_SEED]),
+    row("seed", &[CHOOSES, USED]),
+    row("jobs", &[USED, ONE_SEED]),
+    row("quiet", &[USED, ONE_SEED]),
+];
+
+thread_local! {
+    /// The seed that this thread runs, for the message of a panic.
+    static SEED: cell::Cell<u64> = const { cell::Cell::new(0) };
+}
+
+pub(crate) fn explore(arguments: &Explore, program: &Program) -> Result<(), Failure> {
+    let foreign = program.foreign();
+    if !foreign.is_empty() {
+        complain(&format!("note: Layercast's own protocols are explored, without {}", foreign.join(", ")));
+    }
     match arguments.seed {
         Some(seed) => again(seed),
         None => many(arguments),
@@ -139,10 +197,7 @@ fn many(arguments: &Explore) -> Result<(), Failure> {
 fn name_seeds_of_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        crate::output::complain(&format!(
-            "seed {} panicked; `layercast explore --seed {0}` repeats it",
-            SEED.get()
-        ));
+        complain(&format!("seed {} panicked; `layercast explore --seed {0}` repeats it", SEED.get()));
         before(panic);
     }));
 }

@@ -1,23 +1,22 @@
 //! `layercast list`: what can be run, and what can be set on it and in the tables of files.
 
-pub(crate) mod choice;
+mod choice;
 
 use std::fmt::Write as _;
 
-use layercast_core::family::AnyProtocol as _;
+use clap::Args;
 use layercast_laboratory::lint;
 use layercast_laboratory::scenario::field::{Absent, Field, TableSpec};
 use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP, UDP_KEYS};
 use layercast_laboratory::scenario::suite::Measure;
 use layercast_laboratory::scenario::tables::options::{self, OptionGroup, QUEUES, TRAFFIC};
 use layercast_laboratory::scenario::tables::{ALL, FLOW, SUITE_TABLES};
-use layercast_laboratory::scenario::{FlowGauges, catalogue, nearest};
-use layercast_protocols::registry::{self, Protocol};
+use layercast_laboratory::scenario::{Catalogue, FlowGauges, catalogue, nearest};
 
-use crate::arguments::List;
-use crate::commands::{Failure, read};
-use crate::modes;
+use crate::failure::Failure;
 use crate::output::print;
+use crate::program::Program;
+use crate::scenario::read;
 
 /// The name under which all tables of a scenario file are listed.
 const KEYS: &str = "keys";
@@ -31,16 +30,41 @@ const LINTS: &str = "lints";
 /// The name under which the flags of each mode are listed.
 const MODES: &str = "modes";
 
-pub(crate) fn list(arguments: &List) -> Result<(), Failure> {
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Show what can be set on this protocol, queue, traffic or table, such as elm, tcp-cubic, red or
+    /// session; `keys` shows all tables of a scenario file, `lints` the warnings about one, `measures` what a suite may judge,
+    /// `modes` which flags each mode of a command refuses, and why
+    #[arg(value_name = "NAME", conflicts_with_all = ["scenarios", "protocols"])]
+    pub(crate) name: Option<String>,
+
+    /// Show the defaults of this profile only, such as ns2-2004 of a TCP
+    #[arg(long, requires = "name")]
+    pub(crate) profile: Option<String>,
+
+    /// List the built-in scenarios only
+    #[arg(long)]
+    pub(crate) scenarios: bool,
+
+    /// List the protocols only
+    #[arg(long, conflicts_with = "scenarios")]
+    pub(crate) protocols: bool,
+
+    /// Print names only, one per line
+    #[arg(long)]
+    pub(crate) plain: bool,
+}
+
+pub(crate) fn list(arguments: &List, program: &Program) -> Result<(), Failure> {
     let text = match &arguments.name {
-        Some(name) => options_of(name, arguments)?,
-        None => names(arguments),
+        Some(name) => options_of(name, arguments, program)?,
+        None => names(arguments, &program.catalogue),
     };
     Ok(print(&text)?)
 }
 
 /// What can be run: scenarios and protocols.
-fn names(arguments: &List) -> String {
+fn names(arguments: &List, protocols: &Catalogue) -> String {
     let mut text = String::new();
     let indent = if arguments.plain { "" } else { "  " };
     if !arguments.protocols {
@@ -50,7 +74,7 @@ fn names(arguments: &List) -> String {
         for built_in in catalogue::BUILT_IN {
             let _ = match arguments.plain {
                 true => writeln!(text, "{}", built_in.name),
-                false => writeln!(text, "  {:<34}{}", built_in.name, title(built_in.name)),
+                false => writeln!(text, "  {:<34}{}", built_in.name, title(built_in.name, protocols)),
             };
         }
     }
@@ -60,11 +84,11 @@ fn names(arguments: &List) -> String {
         }
         // Scripts read the names; people who ask for everything read what each is.
         if arguments.plain || arguments.protocols {
-            for name in registry::NAMES.iter().chain(FLOW_PROTOCOLS) {
+            for name in protocols.names().iter().chain(FLOW_PROTOCOLS) {
                 let _ = writeln!(text, "{indent}{name}");
             }
         } else {
-            for line in choice::lines() {
+            for line in choice::lines(protocols) {
                 let _ = writeln!(text, "{indent}{line}");
             }
         }
@@ -87,8 +111,9 @@ fn names(arguments: &List) -> String {
     text
 }
 
-fn title(name: &str) -> String {
-    read(name, &[], &[]).map_or(String::new(), |(plan, _)| plan.name)
+/// The title of a built-in scenario.
+pub(crate) fn title(name: &str, protocols: &Catalogue) -> String {
+    read(name, &[], protocols).map_or(String::new(), |read| read.plan.name)
 }
 
 /// The gauges of a protocol's receivers and sources, below its options.
@@ -105,17 +130,17 @@ fn gauges(gauges: FlowGauges) -> String {
 
 /// The options and gauges of a multicast protocol, the options of a queue or of traffic, the keys of a flow or table, or
 /// the measures of suites, or the lints.
-fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
+fn options_of(name: &str, arguments: &List, program: &Program) -> Result<String, Failure> {
+    let protocols = &program.catalogue;
     let mut text = String::new();
     let plain = arguments.plain;
     let profile = arguments.profile.as_deref();
-    if let Some(protocol) = Protocol::named(name) {
+    if let Some(protocol) = protocols.named(name) {
         let specs = protocol.option_specs();
         let group = OptionGroup { choice: None, profile: None, specs };
         text = rows(&of_profile(name, vec![group], profile)?, plain);
         if !plain {
-            let (receiver, source) = (protocol.receiver_gauges(), protocol.source_gauges());
-            text.push_str(&gauges(FlowGauges { receiver, source }));
+            text.push_str(&gauges(protocols.gauges(name)));
         }
     } else if name == UDP {
         let used = FLOW.fields().filter(|field| UDP_KEYS.contains(&field.key));
@@ -142,23 +167,23 @@ fn options_of(name: &str, arguments: &List) -> Result<String, Failure> {
             };
         }
     } else if name == MODES {
-        text = modes::text();
+        text = (program.modes)();
     } else if name == KEYS {
         ALL.iter().for_each(|spec| table(&mut text, spec, plain));
     } else if let Some(spec) = ALL.iter().chain(SUITE_TABLES).find(|spec| spec.name == name) {
         table(&mut text, spec, plain);
     } else {
-        return Err(unknown(name));
+        return Err(unknown(name, protocols));
     }
     // Of what has no profiles, none can be shown.
-    if Protocol::named(name).is_none() && options::named(name).is_none() {
+    if protocols.named(name).is_none() && options::named(name).is_none() {
         of_profile(name, Vec::new(), profile)?;
     }
     Ok(text)
 }
 
-fn unknown(name: &str) -> Failure {
-    let protocols: Vec<&str> = registry::NAMES.iter().chain(FLOW_PROTOCOLS).copied().collect();
+fn unknown(name: &str, protocols: &Catalogue) -> Failure {
+    let protocols: Vec<&str> = protocols.names().iter().chain(FLOW_PROTOCOLS).copied().collect();
     let tables: Vec<&str> = ALL.iter().chain(SUITE_TABLES).map(|spec| spec.name).collect();
     let help = nearest(name, protocols.iter().chain(QUEUES).chain(TRAFFIC).chain(&tables).copied())
         .map_or(String::new(), |nearest| format!("\n  = help: did you mean `{nearest}`?"));

@@ -1,22 +1,74 @@
 //! `layercast scoreboard`: every protocol in every cell of a suite.
 
-pub(crate) mod arguments;
-
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use anyhow::Context;
+use clap::Args;
 use layercast_laboratory::compare::CompareError;
 use layercast_laboratory::results::directory::Holds;
 use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scoreboard::{
     self, Progress as Begun, ScoreboardError, ScoreboardRequest, Store, markdown, table,
 };
-use layercast_protocols::registry::Registry;
 
-use crate::commands::{Failure, counted, prepare_for, repeated};
-use crate::lab::scoreboard::arguments::Scoreboard;
-use crate::output::{complain, print, width};
+use crate::failure::Failure;
+use crate::output::{complain, counted, print, width};
+use crate::program::Program;
 use crate::progress::Progress;
+use crate::scenario::{prepare_for, repeated, trimmed};
+
+#[derive(Debug, Args)]
+pub(crate) struct Scoreboard {
+    /// A suite file [default: the built-in suite]
+    #[arg(value_name = "SUITE")]
+    pub(crate) suite: Option<PathBuf>,
+
+    /// Run the brief version: the cells that the suite names for it, in shorter runs with fewer replications
+    #[arg(long)]
+    pub(crate) brief: bool,
+
+    /// The protocols, in the order of the columns [default: all with layers but those that the suite excepts]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = trimmed)]
+    pub(crate) protocols: Vec<String>,
+
+    /// Only the cells whose name fits one of these; `*` stands for any characters [default: all]
+    #[arg(long, value_name = "A,B*,...", value_delimiter = ',', value_parser = trimmed)]
+    pub(crate) cells: Vec<String>,
+
+    /// Set an option of one of the protocols in all cells, or its layers, packet_size or ecn; may be repeated
+    #[arg(long = "with", value_name = "PROTOCOL.OPTION=VALUE")]
+    pub(crate) with: Vec<String>,
+
+    /// Run these protocols again, though their results are there: after a change of their code
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = trimmed)]
+    pub(crate) again: Vec<String>,
+
+    /// Number of replications of each protocol in every cell [default: from the suite]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    pub(crate) replications: Option<u32>,
+
+    /// Seed of all random numbers [default: from the suite]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+
+    /// Number of threads [default: one per core]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u32).range(1..=1024), allow_negative_numbers = true)]
+    pub(crate) jobs: Option<u32>,
+
+    /// Write scoreboard.json and report.html to this directory, and the results of each run, from which an
+    /// interrupted scoreboard goes on, to DIR/results
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+
+    /// Write the scoreboard as a page of Markdown to this file too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+
+    /// Do not show progress (it is shown only if standard error is a terminal)
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
 
 /// Distinguishes wrong input by the user from other failures.
 fn failure(error: ScoreboardError) -> Failure {
@@ -26,13 +78,13 @@ fn failure(error: ScoreboardError) -> Failure {
     Failure::Other(anyhow::Error::new(error).context("the scoreboard failed"))
 }
 
-pub(crate) fn scoreboard(arguments: &Scoreboard) -> Result<(), Failure> {
-    let catalogue = Catalogue::of::<Registry>();
+pub(crate) fn scoreboard(arguments: &Scoreboard, program: &Program) -> Result<(), Failure> {
+    let catalogue = &program.catalogue;
     let suite = match &arguments.suite {
-        Some(path) => scoreboard::load(path, &catalogue),
-        None => scoreboard::built_in(&catalogue),
+        Some(path) => scoreboard::load(path, catalogue),
+        None => scoreboard::built_in(catalogue),
     };
-    check_again(arguments, &catalogue)?;
+    check_again(arguments, catalogue)?;
     let request = ScoreboardRequest {
         suite: suite.map_err(failure)?,
         brief: arguments.brief,
@@ -41,9 +93,9 @@ pub(crate) fn scoreboard(arguments: &Scoreboard) -> Result<(), Failure> {
         with: arguments.with.clone(),
         replications: arguments.replications,
         seed: arguments.seed,
-        command: command_line(arguments),
+        command: command_line(arguments, program.name),
     };
-    let prepared = scoreboard::prepare(request, &catalogue).map_err(failure)?;
+    let prepared = scoreboard::prepare(request, catalogue).map_err(failure)?;
     let _claim = prepare_for(Holds::Scoreboard, &arguments.out)?;
     let store = Store::open(&arguments.out).context("the results cannot be kept")?;
     let begun = Begun::load(&prepared, &store, &arguments.again).map_err(failure)?;
@@ -54,7 +106,7 @@ pub(crate) fn scoreboard(arguments: &Scoreboard) -> Result<(), Failure> {
     let what = format!("{}, {} to do", counted(prepared.cells.len(), "cell"), counted(all - done, "run"));
     let progress = Progress::new(what, arguments.quiet);
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
-    let results = begun.finish::<Registry>(jobs, &|share| progress.set(share)).map_err(failure)?;
+    let results = (program.scoreboard)(begun, jobs, &|share| progress.set(share)).map_err(failure)?;
     progress.finish();
 
     let board = scoreboard::Scoreboard::new(&prepared, &results);
@@ -82,8 +134,8 @@ fn check_again(arguments: &Scoreboard, catalogue: &Catalogue) -> Result<(), Fail
 }
 
 /// The command that repeats a scoreboard.
-fn command_line(arguments: &Scoreboard) -> String {
-    let mut command = "layercast scoreboard".to_owned();
+fn command_line(arguments: &Scoreboard, program: &str) -> String {
+    let mut command = format!("{program} scoreboard");
     if let Some(path) = &arguments.suite {
         let _ = write!(command, " {}", path.display());
     }

@@ -1,12 +1,25 @@
 //! `layercast why`: why a receiver of a finished run has its rate.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
+use clap::Args;
 use layercast_laboratory::results::directory;
 use layercast_laboratory::{results, why};
 
-use crate::arguments::Why;
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::output::print;
+
+#[derive(Debug, Args)]
+pub(crate) struct Why {
+    /// The directory that `run --out` wrote, or a summary.json
+    #[arg(value_name = "RESULT")]
+    pub(crate) result: PathBuf,
+
+    /// The receiver as the tables name it, such as elm@R1, or the name of its node
+    #[arg(value_name = "RECEIVER")]
+    pub(crate) receiver: String,
+}
 
 pub(crate) fn why(arguments: &Why) -> Result<(), Failure> {
     let path = &arguments.result;

@@ -2,24 +2,39 @@
 
 #![cfg(all(feature = "emulator", target_os = "linux"))]
 
+use std::ffi::OsString;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
-use clap::{Arg, ArgAction};
+use clap::{Arg, ArgAction, CommandFactory as _};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
+use layercast_protocols::registry::Protocol;
 use layercast_transport::announcing::{Size, describe};
 
 use super::*;
-use crate::arguments::Command as Parsed;
-use crate::net::receive::configured::ReceiveConfig;
-use crate::net::relay::configured::RelayConfig;
-use crate::net::send::configured::SendConfig;
+use crate::command_line::{Arguments, Command as Parsed, checked, modes as text_of_all, read};
+use crate::emulator::Command as Emulator;
+use crate::emulator::endpoint::{ENDPOINT, plan};
+use crate::lab::{Command as Lab, EXPLORE, RUN};
+use crate::net::{Command as Net, RECEIVE, RELAY, ReceiveConfig, RelayConfig, SEND, SendConfig};
 
 const GROUP: &str = "239.1.2.0:5500";
+
+/// Calls a macro with each table.
+macro_rules! each_table {
+    ($call:ident) => {
+        $call!(SEND);
+        $call!(RECEIVE);
+        $call!(RELAY);
+        $call!(RUN);
+        $call!(EXPLORE);
+        $call!(ENDPOINT);
+    };
+}
 
 /// The files that flags name.
 fn folder() -> &'static Path {
@@ -33,12 +48,12 @@ fn folder() -> &'static Path {
         key(secret.public_half().expect("its public half"), "public");
         key(secret, "secret");
         key(KeyFile::group(GroupKey::from_seed(&[7; 32]), "group").expect("a key"), "group");
-        let Parsed::Endpoint(endpoint) = read(base("endpoint", "source").words()).expect("a line").0.command
+        let Parsed::Lab(Lab::Emulator(Emulator::Endpoint(endpoint))) =
+            read(base("endpoint", "source").words()).expect("a line").0.command
         else {
             unreachable!("an endpoint")
         };
-        let session =
-            crate::emulator::endpoint::plan(&endpoint).expect("a plan").session().expect("a session");
+        let session = plan(&endpoint).expect("a plan").session().expect("a session");
         let relays = ["192.0.2.9:5600".parse::<std::net::SocketAddr>().expect("an address")];
         let size = Size { files: 1, bytes: 1 };
         let described = describe(&session, "name", None, (16, size), &relays).expect("a description");
@@ -122,10 +137,10 @@ impl Line {
         let given = checked(&matches).unwrap_or_else(|error| panic!("{self:?}: {error:?}"));
         let stop = AtomicBool::new(false);
         match &arguments.command {
-            Parsed::Send(send) => text(SendConfig::of(send, &given)),
-            Parsed::Receive(receive) => text(ReceiveConfig::of(receive, &given, &stop)),
-            Parsed::Relay(relay) => text(RelayConfig::of(relay, &given)),
-            Parsed::Endpoint(endpoint) => text(crate::emulator::endpoint::plan(endpoint)),
+            Parsed::Net(Net::Send(send)) => text(SendConfig::<Protocol>::of(send, &given)),
+            Parsed::Net(Net::Receive(receive)) => text(ReceiveConfig::of(receive, &given, &stop)),
+            Parsed::Net(Net::Relay(relay)) => text(RelayConfig::of(relay, &given)),
+            Parsed::Lab(Lab::Emulator(Emulator::Endpoint(endpoint))) => text(plan(endpoint)),
             // These have no options but their arguments.
             command => format!("{command:?}"),
         }
@@ -427,7 +442,7 @@ fn all_refusals_come_at_once() {
 
 #[test]
 fn the_tables_are_listed_with_all_reasons() {
-    let text = super::text();
+    let text = text_of_all();
     let of_reliable = text.split("  not with `send --reliable`:\n").nth(1).expect("its part");
     assert!(
         of_reliable.contains("--group-key, --encrypt, --key\n      reliable sessions have no keys yet"),

@@ -14,9 +14,10 @@ use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_protocols::registry::Protocol;
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::modes::Given;
 use crate::net::host_address::Host;
+use crate::net::key::read_as;
 use crate::output::complain;
 
 /// The protocol of reliable sessions unless another one is named.
@@ -32,7 +33,7 @@ pub(crate) fn input(text: &str) -> Failure {
 
 /// The group key in a file.
 pub(crate) fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
-    path.map(|path| crate::net::key::read_as(path, KeyFile::into_group)).transpose()
+    path.map(|path| read_as(path, KeyFile::into_group)).transpose()
 }
 
 /// The name of a protocol with routers.

@@ -7,7 +7,7 @@ use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context as _;
 use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
-use layercast_delivery::announce::flute::FluteSession;
+use layercast_delivery::announce::flute::{FLUTE_SCHEME, FluteSession};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
 use layercast_delivery::relay::session::SessionKey;
@@ -18,16 +18,26 @@ use layercast_delivery::session::Session;
 use layercast_transport::listening::Listener;
 use layercast_transport::receive::Known;
 
-use crate::commands::Failure;
+use crate::failure::Failure;
+use crate::net::arguments::group;
+use crate::net::failure::failure;
 use crate::net::key::{read_as, read_description, sign_description, verify_description, wrong};
-use crate::net::transfer_arguments::{FLUTE_SCHEME, group, is_description, is_sdp};
-use crate::net::transport_failure::failure;
 use crate::output::{complain, print};
 
 /// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
 const ANNOUNCED_WITHIN: StdDuration = StdDuration::from_secs(45);
 /// The interval of checks for an interruption by the user.
-const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
+const POLL_INTERVAL: StdDuration = StdDuration::from_millis(200);
+
+/// Whether a file has a description in SDP.
+pub(crate) fn is_sdp(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sdp"))
+}
+
+/// Whether a word for a session is the file of its description.
+pub(crate) fn is_description(word: &str) -> bool {
+    [".sdp", ".session"].iter().any(|end| word.ends_with(end))
+}
 
 /// The keys that are trusted.
 pub(crate) fn trusted(paths: &[PathBuf]) -> Result<Vec<PublicKey>, Failure> {
@@ -98,8 +108,7 @@ pub(crate) fn sought(seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failu
     let (named, mut keys) = (seek.named, seek.keys.clone());
     let file = named.filter(|named| is_description(named));
     if let Some(path) = seek.file.or(file.map(Path::new)) {
-        let (known, relays) = described(path, &keys)?;
-        return Ok(Sought { relays, ..Sought::new(known, None, keys) });
+        return described(path, &keys);
     }
     if let Some(line) = named.filter(|named| named.starts_with(FLUTE_SCHEME)) {
         let session: FluteSession =
@@ -143,7 +152,7 @@ fn trust(url: &SessionUrl, keys: &mut Vec<PublicKey>) -> Result<(), Failure> {
 }
 
 /// A session by the file of its description, and the relays that this names.
-pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<(Known, Vec<SocketAddr>), Failure> {
+fn described(path: &Path, keys: &[PublicKey]) -> Result<Sought, Failure> {
     let bytes = read_description(path)?;
     if !keys.is_empty() {
         verify_description(path, &bytes, keys)?;
@@ -153,7 +162,7 @@ pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<(Known, Vec<S
         let description = Description::read(&bytes).map_err(|error| wrong(path, error))?;
         if let Some(session) = description.flute_session().map_err(|error| wrong(path, error))? {
             // Its file may be signed.
-            return Ok((Known::Flute(session), Vec::new()));
+            return Ok(Sought::new(Known::Flute(session), None, keys.to_vec()));
         }
         relays = description.relays();
         description.session_text().map_err(|error| wrong(path, error))?
@@ -161,7 +170,7 @@ pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<(Known, Vec<S
         String::from_utf8(bytes).map_err(|_| wrong(path, "it is not text; is it another file?"))?
     };
     let session: Session = text.parse().map_err(|error| wrong(path, error))?;
-    Ok((Known::Session(Box::new(session)), relays))
+    Ok(Sought { relays, ..Sought::new(Known::Session(Box::new(session)), None, keys.to_vec()) })
 }
 
 /// The session that is announced under a name. Its place counts, and its salt; the rest is learnt from its packets, whose
@@ -243,7 +252,7 @@ fn find(
         if begin.elapsed() >= within {
             return Err(unfound(name, keys, listener.directory(), within, forged));
         }
-        let patience = LOOK_EVERY.min(within.saturating_sub(begin.elapsed()));
+        let patience = POLL_INTERVAL.min(within.saturating_sub(begin.elapsed()));
         listener
             .wait(patience, &mut |_, change, from| {
                 if let Err(Refusal::Forged | Refusal::OtherKey) = change {
@@ -296,7 +305,7 @@ pub(crate) fn session_key(named: &str) -> Result<SessionKey, Failure> {
     if let Ok(group) = group(named) {
         return Ok(SessionKey { group, source: None });
     }
-    match described(Path::new(named), &[])?.0 {
+    match described(Path::new(named), &[])?.known {
         Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
         known => Ok(SessionKey { group: known.group(), source: known.source() }),
     }

@@ -33,10 +33,6 @@ impl Host {
     }
 
     /// All its addresses, at least one.
-    #[cfg_attr(
-        not(all(feature = "transport", target_os = "linux")),
-        allow(dead_code, reason = "only the transport needs them")
-    )]
     pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         let found: Vec<SocketAddr> = (self.name.as_str(), self.port).to_socket_addrs()?.collect();
         if found.is_empty() { Err(io::Error::other("it has no address")) } else { Ok(found) }

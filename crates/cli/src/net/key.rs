@@ -1,7 +1,5 @@
 //! `layercast key`: files of keys.
 
-pub(crate) mod arguments;
-
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -10,15 +8,77 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::{Args, Subcommand};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{
     GroupKey, KEY_BYTES, KEY_FILE_MAX, KeyError, KeyKind, PublicKey, SecretKey,
 };
 use layercast_delivery::security::signed::{Context, SIGNED_MAX, Signature, SignatureError};
 
-use crate::commands::Failure;
-use crate::net::key::arguments::{Key, KeyCommand, New, Show, Sign, Verify};
+use crate::failure::Failure;
 use crate::output::{complain, print};
+
+#[derive(Debug, Args)]
+pub(crate) struct Key {
+    #[command(subcommand)]
+    pub(crate) command: KeyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Make a key pair to sign with: FILE for the sender, FILE.pub for receivers. No file is ever overwritten
+    New(New),
+    /// Show the kind, name and fingerprint of a key, and the public key that belongs to it
+    Show(Show),
+    /// Sign a session description: writes DESCRIPTION.sig
+    Sign(Sign),
+    /// Verify a session description and its DESCRIPTION.sig
+    Verify(Verify),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// The file of the secret key, readable by its owner only
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Make a group key instead, which the sender and all receivers share
+    #[arg(long)]
+    pub(crate) group: bool,
+
+    /// A name for people [default: that of the file]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The file of a key of any kind
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sign {
+    /// The file of the secret key
+    #[arg(value_name = "KEY")]
+    pub(crate) key: PathBuf,
+
+    /// The description
+    #[arg(value_name = "DESCRIPTION")]
+    pub(crate) description: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// The file of the public key
+    #[arg(value_name = "KEY")]
+    pub(crate) key: PathBuf,
+
+    /// The description
+    #[arg(value_name = "DESCRIPTION")]
+    pub(crate) description: PathBuf,
+}
 
 /// Runs the command.
 pub(crate) fn key(arguments: &Key) -> Result<(), Failure> {

@@ -1,9 +1,11 @@
-//! Parts of `layercast receive`.
+//! `layercast receive`.
 
-pub(crate) mod amt;
-#[cfg(all(feature = "transport", target_os = "linux"))]
+mod arguments;
 pub(crate) mod configured;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) mod modes;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) mod on_complete;
+pub(crate) mod files;
+mod modes;
+mod on_complete;
+pub(crate) mod stream;
+
+pub(crate) use arguments::Receive;
+pub(crate) use modes::RECEIVE;

@@ -1,12 +1,11 @@
 //! `layercast relay`.
 
-pub(crate) mod arguments;
+mod arguments;
 pub(crate) mod configured;
-pub(crate) mod modes;
+mod modes;
 pub(crate) mod status;
 pub(crate) mod tree;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,13 +13,16 @@ use anyhow::Context as _;
 use layercast_transport::active;
 use layercast_transport::relay::{self as transport, RelayEvent};
 
-use crate::commands::{Failure, counted};
-use crate::net::metrics::{self, Served};
-use crate::net::transfer::{line, stop_flag};
-use crate::net::transport_failure::failure;
+use crate::failure::Failure;
+use crate::net::failure::failure;
+use crate::net::metrics::Served;
+use crate::net::terminal::{line, stop_flag};
 use crate::net::view::rounded;
-use crate::output::{complain, print};
+use crate::output::{complain, counted, print};
 use configured::{Forwarding, RelayConfig, Routing};
+
+pub(crate) use arguments::{Relay, RelayCommand};
+pub(crate) use modes::RELAY;
 
 /// Relays sessions until it is interrupted.
 pub(crate) fn relay(config: &RelayConfig) -> Result<(), Failure> {
@@ -37,7 +39,7 @@ pub(crate) fn relay(config: &RelayConfig) -> Result<(), Failure> {
         stop_with_input(Arc::clone(&stop))?;
     }
     let served = Served::default();
-    serve_metrics(*metrics, &served)?;
+    status::serve_metrics(*metrics, &served)?;
     let is_quiet = *quiet || *attended;
     let bar = line(is_quiet, None);
     let mut last = String::new();
@@ -80,25 +82,16 @@ pub(crate) fn relay(config: &RelayConfig) -> Result<(), Failure> {
         RelayConfig::Routing(routing) => active::relay(&routing.options, &stop, &mut say),
     };
     bar.finish_and_clear();
-    let status = outcome.map_err(failure)?;
+    let done = outcome.map_err(failure)?;
     if *attended {
         return Ok(());
     }
     Ok(print(&format!(
         "{} packets to {} in all, {} dropped\n",
-        status.packets,
-        counted(status.counters.welcomed as usize, "child").replace("childs", "children"),
-        status.dropped
+        done.packets,
+        counted(done.counters.welcomed as usize, "child").replace("childs", "children"),
+        done.dropped
     ))?)
-}
-
-/// Serves what is asked for by `--metrics`.
-pub(crate) fn serve_metrics(at: Option<SocketAddr>, served: &Served) -> Result<(), Failure> {
-    let Some(at) = at else { return Ok(()) };
-    let at =
-        metrics::serve(at, served.clone()).map_err(|error| anyhow::anyhow!("--metrics {at}: {error}"))?;
-    complain(&format!("note: metrics at http://{at}/metrics"));
-    Ok(())
 }
 
 /// Stops the relay at the end of standard input.

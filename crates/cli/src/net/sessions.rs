@@ -1,13 +1,13 @@
 //! `layercast sessions`: what is announced on the network.
 
-pub(crate) mod arguments;
-
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration as StdDuration, Instant};
 
-use layercast_core::units::Rate;
+use clap::Args;
+use layercast_core::units::{Duration, Rate};
 use layercast_delivery::announce::directory::{Change, Directory, Entry, Refusal};
 use layercast_delivery::security::keys::PublicKey;
 use layercast_delivery::session::Session;
@@ -15,16 +15,34 @@ use layercast_transport::announcing::{Size, ntp_now_s};
 use layercast_transport::listening::Listener;
 use serde_json::{Value, json};
 
-use crate::commands::Failure;
+use crate::failure::Failure;
+use crate::net::failure::failure;
 use crate::net::finding::{signed_by, trusted};
-use crate::net::sessions::arguments::Sessions;
-use crate::net::transfer::stop_flag;
-use crate::net::transport_failure::failure;
+use crate::net::terminal::stop_flag;
 use crate::net::view::in_bytes;
 use crate::output::{complain, print};
 
+#[derive(Debug, Args)]
+pub(crate) struct Sessions {
+    /// How long to listen: a session is announced every 40 s at least, less often where there are very many
+    #[arg(long = "for", value_name = "TIME", default_value = "45 s")]
+    pub(crate) time: Duration,
+
+    /// Print a JSON object for each event, one on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Mark the sessions that this public key has signed as trusted; may be repeated
+    #[arg(long = "key", value_name = "FILE")]
+    pub(crate) keys: Vec<PathBuf>,
+
+    /// The interface to listen on, by name or address [default: that of the routes to the groups of announcements]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) interface: Option<String>,
+}
+
 /// The interval of checks for an interruption by the user.
-const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
+const POLL_INTERVAL: StdDuration = StdDuration::from_millis(200);
 /// The maximum number of hosts whose wrong signatures are reported.
 const FORGERS_MAX: usize = 16;
 
@@ -37,7 +55,7 @@ pub(crate) fn sessions(arguments: &Sessions) -> Result<(), Failure> {
     let mut printer = Printer { keys, json: arguments.json, forgers: BTreeSet::new(), shown: 0 };
     while begin.elapsed() < within && !stop.load(Ordering::Relaxed) {
         let mut printed = Ok(());
-        let most = LOOK_EVERY.min(within.saturating_sub(begin.elapsed()));
+        let most = POLL_INTERVAL.min(within.saturating_sub(begin.elapsed()));
         listener
             .wait(most, &mut |directory, change, from| {
                 if printed.is_ok() {

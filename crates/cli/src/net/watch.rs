@@ -16,7 +16,7 @@ use layercast_transport::receive::{ReceiveEvent, ReceiveProgress};
 use layercast_transport::send::{SendEvent, Sent};
 use layercast_transport::{Error, Notice};
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::net::events::{self, Line};
 use crate::net::measures::Known;
 use crate::net::metrics::{self, Served};
@@ -88,7 +88,7 @@ impl Watch {
         Line::new(event, elapsed, self.began + elapsed)
     }
 
-    fn say(&mut self, text: &str) {
+    fn emit(&mut self, text: &str) {
         if self.broken {
             return;
         }
@@ -132,7 +132,7 @@ impl Watch {
             SendEvent::Reception(reception) => self.line("reception").reception(reception).end(),
             SendEvent::Notice(notice) => self.line("notice").notice(notice),
         };
-        self.say(&text);
+        self.emit(&text);
     }
 
     /// Reports an event of a receiver.
@@ -158,7 +158,7 @@ impl Watch {
                 events::decision(note, estimates, |name| self.line(name)).unwrap_or_default()
             }
         };
-        self.say(&text);
+        self.emit(&text);
     }
 
     /// Writes to the trace. A failure ends it, and not the transfer.
@@ -203,7 +203,7 @@ impl Watch {
     pub(crate) fn sent(&mut self, sent: &Result<Sent, Error>, status: u8) {
         if self.json {
             let text = self.line("end").sent(sent, status);
-            self.say(&text);
+            self.emit(&text);
         }
     }
 
@@ -214,7 +214,7 @@ impl Watch {
         }
         if self.json {
             let text = self.line("end").received(received, status);
-            self.say(&text);
+            self.emit(&text);
         }
     }
 }

@@ -1,5 +1,6 @@
-//! PLM from outside: the contract, sessions, fair queues, the laboratory, files.
+//! PLM from outside: the contract, sessions, fair queues, the laboratory, commands, files.
 
+mod commands;
 mod contract;
 mod fair;
 mod scenario;

@@ -45,15 +45,18 @@ fn a_protocol_from_outside_sends_a_file() {
     let script = format!(
         "{CABLE}
 at() {{ ip netns exec $1 \"$PROGRAM\" $2 --group 239.1.2.3:5500 --interface cable \"${{@:3}}\"; }}
-at two receive --into into & receiver=$!
-at one send file
+at two receive --set keep_base=true --into into & receiver=$!
+at one send file --control plm --base '4 Mbit/s' --layers 4 --until-complete 1 --for '60 s'
 wait $receiver"
     );
     let output = private_shell(&directory, &script).output().expect("a shell");
     let said =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("1 files are complete") && said.contains("1 receivers are complete"), "{said}");
+    assert!(
+        said.contains("into/file: complete, hash right") && said.contains("Complete: 10.9.0.2"),
+        "{said}"
+    );
     assert!(fs::read(directory.join("into/file")).expect("the file") == content, "it is another one");
     fs::remove_dir_all(&directory).expect("it is removed");
 }

@@ -81,16 +81,7 @@ const FLOORS: &[(&str, &[&str])] = &[
         ],
     ),
     ("layercast-tidy", &[]),
-    (
-        "layercast-outside",
-        &[
-            "layercast-core",
-            "layercast-delivery",
-            "layercast-kit",
-            "layercast-laboratory",
-            "layercast-transport",
-        ],
-    ),
+    ("layercast-outside", &["layercast-core", "layercast-kit", "layercast-cli"]),
 ];
 
 /// Licences compatible with MIT OR Apache-2.0.

@@ -15,7 +15,11 @@ pub(super) struct Node {
 }
 
 /// A command for a node, as it was typed: the name of the node and at least one word.
-pub(super) type Placed<'a> = (&'a str, &'a [String]);
+#[derive(Debug, PartialEq)]
+pub(super) struct Placed<'a> {
+    pub(super) node: &'a str,
+    pub(super) words: &'a [String],
+}
 
 /// Splits words at each `at`.
 ///
@@ -38,7 +42,7 @@ pub(super) fn split(words: &[String]) -> Result<Vec<Placed<'_>>, String> {
                 "error: `at {node}` needs a command, as in `at {node} ping {{B}}`; within a command write {{at}} for \
                  the word `at`"
             )),
-            [node, command @ ..] => Ok((node.as_str(), command)),
+            [node, command @ ..] => Ok(Placed { node, words: command }),
         })
         .collect()
 }
@@ -48,7 +52,7 @@ pub(super) fn split(words: &[String]) -> Result<Vec<Placed<'_>>, String> {
 /// # Errors
 /// A node that does not exist, with those that do.
 pub(super) fn find(commands: &[Placed<'_>], names: &[String]) -> Result<Vec<usize>, String> {
-    let find = |(wanted, _): &Placed<'_>| {
+    let find = |Placed { node: wanted, .. }: &Placed<'_>| {
         let found = names.iter().position(|name| name == wanted);
         found
             .ok_or_else(|| format!("error: the scenario has no node `{wanted}`; it has {}", names.join(", ")))
@@ -114,7 +118,7 @@ mod tests {
         let words = words(text);
         let commands = split(&words)?;
         let found = find(&commands, &["A".to_owned(), "B".to_owned()])?;
-        let filled = commands.iter().map(|(_, words)| fill(&words.join(" "), &nodes()));
+        let filled = commands.iter().map(|command| fill(&command.words.join(" "), &nodes()));
         Ok(found.into_iter().zip(filled).collect())
     }
 

@@ -5,7 +5,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use layercast_emulator::{Host, ask_to_end};
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::output::complain;
 
 /// Commands that run, in the order in which they are listed. They are killed with the emulation.
@@ -44,9 +44,9 @@ impl Running {
         Ok(())
     }
 
-    /// Looks which commands have ended. The failure of one that is not the last listed is said at once, unless it was
+    /// Finds which commands have ended. The failure of one that is not the last listed is reported at once, unless it was
     /// asked to end.
-    pub(super) fn look(&mut self) {
+    pub(super) fn poll(&mut self) {
         let (count, are_asked) = (self.all.len(), self.are_asked);
         for (place, one) in self.all.iter_mut().enumerate().filter(|(_, one)| one.status.is_none()) {
             one.status = one.child.try_wait().ok().flatten();

@@ -8,7 +8,8 @@ use layercast_emulator::world::Carried;
 /// that have not carried anything are left out.
 pub(super) fn render(
     names: &[String],
-    (before, now): (&[Carried], &[Carried]),
+    before: &[Carried],
+    now: &[Carried],
     seconds: f64,
     most: usize,
 ) -> String {
@@ -54,7 +55,7 @@ mod tests {
         let link = |packets, drops, queue| Carried { packets, bytes: packets * 1000, drops, queue };
         let before = [link(100, 0, 0), link(10, 0, 0), link(0, 0, 0), link(0, 0, 0)];
         let now = [link(300, 5, 7), link(30, 0, 0), link(150, 1, 2), link(0, 0, 0)];
-        insta::assert_snapshot!(render(&names, (&before, &now), 2.0, 2), @"
+        insta::assert_snapshot!(render(&names, &before, &now, 2.0, 2), @"
         link        packets/s      kbit/s    queue     drops
         A-B               100       800.0        7         5
         B-Cardiff          75       600.0        2         1

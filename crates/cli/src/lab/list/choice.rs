@@ -1,15 +1,14 @@
 //! What each protocol is, to choose one: the lines of `layercast list` and the table in `docs/which-protocol.md`.
 
-use layercast_core::family::AnyProtocol as _;
 use layercast_core::session::Rates;
 use layercast_laboratory::scenario::protocols::FLOW_PROTOCOLS;
-use layercast_protocols::registry::{self, Protocol};
+use layercast_laboratory::scenario::{Catalogue, ProtocolPlan};
 
 /// What is said of a session's protocol: the headings of a table.
 const HEADINGS: [&str; 7] = ["protocol", "rates", "reliable", "ECN", "receivers", "by `send`", "start"];
 
 /// A protocol as a row under [`HEADINGS`].
-fn row(protocol: &Protocol) -> [String; 7] {
+fn row(protocol: &ProtocolPlan) -> [String; 7] {
     let needs = protocol.requirements();
     let character = needs.character();
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
@@ -33,14 +32,14 @@ fn row(protocol: &Protocol) -> [String; 7] {
     ]
 }
 
-fn rows() -> impl Iterator<Item = [String; 7]> {
-    registry::NAMES.iter().filter_map(|name| Protocol::named(name)).map(|protocol| row(&protocol))
+fn rows(catalogue: &Catalogue) -> Vec<[String; 7]> {
+    catalogue.names().into_iter().filter_map(|name| catalogue.named(name)).map(row).collect()
 }
 
 /// A line for each protocol: what it is, in columns; then those of flows.
-pub(crate) fn lines() -> Vec<String> {
+pub(crate) fn lines(catalogue: &Catalogue) -> Vec<String> {
     let all: Vec<[String; 7]> =
-        std::iter::once(HEADINGS.map(|heading| heading.replace('`', ""))).chain(rows()).collect();
+        std::iter::once(HEADINGS.map(|heading| heading.replace('`', ""))).chain(rows(catalogue)).collect();
     let width = |column: usize| all.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEADINGS.len()).map(width).collect();
     let line = |row: &[String; 7]| {
@@ -57,6 +56,7 @@ pub(crate) fn lines() -> Vec<String> {
 mod tests {
     use std::fmt::Write as _;
 
+    use layercast_laboratory::BuiltIn;
     use layercast_testkit::generated::{check_between, in_project};
 
     use super::*;
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn generated_table_of_protocols_is_fresh() {
         let mut table = format!("\n| {} |\n|{}\n", HEADINGS.join(" | "), " --- |".repeat(HEADINGS.len()));
-        for row in rows() {
+        for row in rows(&Catalogue::of::<BuiltIn>()) {
             let [name, rest @ ..] = row;
             let _ = writeln!(table, "| [`{name}`](protocols/{name}.md) | {} |", rest.join(" | "));
         }
@@ -75,11 +75,12 @@ mod tests {
 
     #[test]
     fn every_protocol_has_a_line_that_fits_and_says_how_it_starts() {
-        let lines = lines();
-        assert_eq!(lines.len(), registry::NAMES.len() + 2);
-        let widest = lines.iter().take(registry::NAMES.len() + 1).map(|line| line.len()).max();
+        let catalogue = Catalogue::of::<BuiltIn>();
+        let (lines, count) = (lines(&catalogue), catalogue.names().len());
+        assert_eq!(lines.len(), count + 2);
+        let widest = lines.iter().take(count + 1).map(|line| line.len()).max();
         assert!(widest.is_some_and(|widest| widest <= 118), "{widest:?}");
-        for line in &lines[1..=registry::NAMES.len()] {
+        for line in &lines[1..=count] {
             assert!(!line.ends_with('-'), "{line}");
         }
         let of = |name: &str| lines.iter().find(|line| line.starts_with(&format!("{name} "))).cloned();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use layercast_laboratory::run::Observation;
 use layercast_laboratory::scenario::{Scenario, ScenarioError, ScenarioErrors, nearest};
 
-use crate::arguments::Run;
+use crate::lab::run::Run;
 
 /// The observation that the arguments ask for; `None` if nothing. The error text is shown
 /// to the user unchanged.

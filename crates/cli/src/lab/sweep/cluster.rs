@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 use layercast_laboratory::sweep::SweepRequest;
 use serde_json::json;
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 
 /// The interpreter whose package is used: that of the active environment.
 const PYTHON: &str = "python3";

@@ -11,18 +11,17 @@ use layercast_transport::receive::stream::{StreamOutput, StreamOutputs};
 use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
 use layercast_transport::relay::FeedbackPath;
 
-use crate::commands::Failure;
-use crate::modes::{Given, RECEIVE, ReceiveMode};
+use crate::failure::Failure;
+use crate::modes::Given;
 use crate::net::configured::{addresses, group_key, input, std};
 use crate::net::finding::{self, Seek, Sought};
-use crate::net::receive::amt::Amt;
-use crate::net::relaying::{Feedback, Relays};
-use crate::net::transfer_arguments::Receive;
+use crate::net::receive::arguments::{Amt, Feedback, Receive, Relays};
+use crate::net::receive::modes::{RECEIVE, ReceiveMode};
 use crate::output::complain;
 
-/// How long a service waits for a name server, and how often it looks for an interruption.
+/// How long a service waits for a name server, and the interval of checks for an interruption.
 const LOOKUP_PAUSE: StdDuration = StdDuration::from_secs(10);
-const LOOK_EVERY: StdDuration = StdDuration::from_millis(200);
+const POLL_INTERVAL: StdDuration = StdDuration::from_millis(200);
 
 /// A mode with what it needs. Files of other FLUTE senders are received as others are.
 // Made once.
@@ -199,7 +198,7 @@ fn relays_in_time(
             if stop.load(Ordering::Relaxed) {
                 return Ok(RelayUse::default());
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The modes of `layercast receive`.
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Args as _};
+use layercast_delivery::announce::flute::FLUTE_SCHEME;
 
 use crate::modes::{CHOOSES, Cell, Fact, Mode, Reason, Row, Rule, Table, USED, bars, needs, no, row};
-use crate::net::transfer_arguments::{FLUTE_SCHEME, is_description};
+use crate::net::finding::is_description;
+use crate::net::receive::arguments::Receive;
 
 /// What is received, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,7 @@ const BY_RELAY: &[Cell] = &[USED, USED, USED, FROM_RELAY];
 
 pub(crate) static RECEIVE: Table<ReceiveMode> = Table {
     command: "receive",
+    arguments: Receive::augment_args,
     default: ReceiveMode::Files,
     modes: &[
         Mode { mode: ReceiveMode::Files, by: "", name: "SESSION" },

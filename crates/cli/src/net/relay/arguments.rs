@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 use layercast_core::units::Rate;
 use layercast_delivery::relay::session::Prefix;
 
+use crate::net::arguments::host;
 use crate::net::host_address::Host;
-use crate::net::relaying::host;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

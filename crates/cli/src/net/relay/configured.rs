@@ -8,11 +8,12 @@ use layercast_delivery::relay::session::{Allowed, SessionKey};
 use layercast_transport::active::RouterOptions;
 use layercast_transport::relay::{RelayOptions, ServeOptions};
 
-use crate::commands::Failure;
-use crate::modes::{Given, RELAY, RelayMode};
+use crate::failure::Failure;
+use crate::modes::Given;
 use crate::net::configured::{addresses, at_most, input, links, with_routers};
 use crate::net::finding::session_key;
 use crate::net::relay::arguments::Relay;
+use crate::net::relay::modes::{RELAY, RelayMode};
 
 /// A mode with what it needs.
 // Made once.

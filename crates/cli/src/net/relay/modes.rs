@@ -1,6 +1,9 @@
 //! The modes of `layercast relay`.
 
+use clap::Args as _;
+
 use crate::modes::{CHOOSES, Cell, Mode, Row, Table, USED, needs, no, row};
+use crate::net::relay::arguments::Relay;
 
 /// Where a relay has its packets from, and whether it takes part in the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,7 @@ const LINKS: Cell =
 
 pub(crate) static RELAY: Table<RelayMode> = Table {
     command: "relay",
+    arguments: Relay::augment_args,
     default: RelayMode::Groups,
     modes: &[
         Mode { mode: RelayMode::Groups, by: "", name: "SESSION" },

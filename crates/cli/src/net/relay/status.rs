@@ -1,9 +1,22 @@
 //! What a relay does: as measures and as JSON.
 
+use std::net::SocketAddr;
+
 use layercast_transport::relay::RelayStatus as Status;
 use serde_json::{Value, json};
 
-use crate::net::metrics::{Page, Served};
+use crate::failure::Failure;
+use crate::net::metrics::{self, Page, Served};
+use crate::output::complain;
+
+/// Serves what is asked for by `--metrics`.
+pub(crate) fn serve_metrics(at: Option<SocketAddr>, served: &Served) -> Result<(), Failure> {
+    let Some(at) = at else { return Ok(()) };
+    let at =
+        metrics::serve(at, served.clone()).map_err(|error| anyhow::anyhow!("--metrics {at}: {error}"))?;
+    complain(&format!("note: metrics at http://{at}/metrics"));
+    Ok(())
+}
 
 /// Serves it from now on, as measures and as JSON.
 pub(crate) fn serve(status: &Status, served: &Served) {

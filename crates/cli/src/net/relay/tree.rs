@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::net::host_address::Host;
 use crate::net::relay::arguments::RelayStatus;
 use crate::net::view::rounded;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use layercast_core::family::AnyProtocol;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
 use layercast_delivery::announce::relays::RELAYS_MAX;
@@ -13,35 +14,34 @@ use layercast_delivery::relay::session::{Allowed, SessionKey};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::session::PACKET_BYTES;
 use layercast_delivery::stream::{StreamPlan, Units};
-use layercast_protocols::registry::{self, Protocol};
+use layercast_protocols::registry::NAMES;
 use layercast_transport::host::Interface;
 use layercast_transport::relay::ServeOptions;
 use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
 use layercast_transport::send::{Ends, SendOptions, ServeUse};
 
-use crate::commands::Failure;
-use crate::modes::{Given, SEND, SendMode};
+use crate::failure::Failure;
+use crate::modes::Given;
 use crate::net::configured::{ACTIVE, addresses, at_most, group_key, input, links, std, with_routers};
+use crate::net::failure::failure;
 use crate::net::key::read_as;
-use crate::net::relaying::Serving;
+use crate::net::send::arguments::{PacketSize, Send, Serving, UnitSize};
 use crate::net::send::layering;
-use crate::net::stream_arguments::UnitSize;
-use crate::net::transfer_arguments::{PacketSize, Send, is_announced};
-use crate::net::transport_failure::failure;
+use crate::net::send::modes::{SEND, SendMode, is_announced};
 
 /// A mode with what it needs.
 // Made once.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
-pub(crate) enum SendConfig {
-    Files(FilesSend),
-    Stream(StreamSend),
+pub(crate) enum SendConfig<P> {
+    Files(FilesSend<P>),
+    Stream(StreamSend<P>),
 }
 
 #[derive(Debug)]
-pub(crate) struct FilesSend {
+pub(crate) struct FilesSend<P> {
     pub(crate) paths: Vec<PathBuf>,
-    pub(crate) options: SendOptions,
+    pub(crate) options: SendOptions<P>,
     pub(crate) describe: Option<PathBuf>,
     pub(crate) json: bool,
     pub(crate) metrics: Option<SocketAddr>,
@@ -49,16 +49,16 @@ pub(crate) struct FilesSend {
 }
 
 #[derive(Debug)]
-pub(crate) struct StreamSend {
+pub(crate) struct StreamSend<P> {
     pub(crate) inputs: Vec<StreamInput>,
-    pub(crate) options: StreamSendOptions,
+    pub(crate) options: StreamSendOptions<P>,
     pub(crate) describe: Option<PathBuf>,
     pub(crate) json: bool,
     pub(crate) quiet: bool,
 }
 
-impl SendConfig {
-    pub(crate) fn of(send: &Send, given: &Given) -> Result<SendConfig, Failure> {
+impl<P: AnyProtocol> SendConfig<P> {
+    pub(crate) fn of(send: &Send, given: &Given) -> Result<SendConfig<P>, Failure> {
         Ok(match SEND.mode(given) {
             SendMode::Files => SendConfig::Files(files(send)?),
             SendMode::Stream => SendConfig::Stream(stream(send)?),
@@ -67,8 +67,8 @@ impl SendConfig {
     }
 }
 
-fn files(send: &Send) -> Result<FilesSend, Failure> {
-    let mut protocol = protocol(send, "tide")?;
+fn files<P: AnyProtocol>(send: &Send) -> Result<FilesSend<P>, Failure> {
+    let mut protocol: P = protocol(send, "tide")?;
     let packet = packet_size(send)?;
     let layers = layering::table(&send.layering, &mut protocol, packet)?;
     let common = layered(send, protocol, layers, packet)?;
@@ -81,7 +81,7 @@ fn files(send: &Send) -> Result<FilesSend, Failure> {
     of_files(send, options)
 }
 
-fn of_files(send: &Send, options: SendOptions) -> Result<FilesSend, Failure> {
+fn of_files<P>(send: &Send, options: SendOptions<P>) -> Result<FilesSend<P>, Failure> {
     let options = SendOptions {
         packs: !send.no_packages,
         key: send.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()?,
@@ -97,15 +97,22 @@ fn of_files(send: &Send, options: SendOptions) -> Result<FilesSend, Failure> {
     })
 }
 
-fn stream(send: &Send) -> Result<StreamSend, Failure> {
+fn stream<P: AnyProtocol>(send: &Send) -> Result<StreamSend<P>, Failure> {
     let packet = packet_size(send)?;
+    let protocol: P = protocol(send, "elm")?;
+    if !NAMES.contains(&protocol.name()) {
+        return Err(input(&format!(
+            "{} cannot carry live data: `receive --stream` knows Layercast's own protocols only; choose one of them",
+            protocol.name(),
+        )));
+    }
     let layers = layering::stream_table(&send.layering, send.paths.len())?;
     let units = match send.stream.units {
         UnitSize::Fixed(size) => Units::Fixed(size.as_bytes()),
         UnitSize::Length => Units::Length,
     };
     let options = StreamSendOptions {
-        send: layered(send, protocol(send, "elm")?, layers, packet)?,
+        send: layered(send, protocol, layers, packet)?,
         plan: StreamPlan { deadline: send.stream.deadline, units },
         share: send.stream.repair,
     };
@@ -127,7 +134,7 @@ fn stream(send: &Send) -> Result<StreamSend, Failure> {
 }
 
 /// Files in order, by a protocol whose routers take part. It has one layer, on whose rate it decides itself.
-fn reliable(send: &Send, given: &Given) -> Result<FilesSend, Failure> {
+fn reliable<P: AnyProtocol>(send: &Send, given: &Given) -> Result<FilesSend<P>, Failure> {
     let PacketSize::Fixed(packet) = send.packet else {
         return Err(input("--packet mtu: relays may be anywhere; give a size in bytes"));
     };
@@ -144,12 +151,12 @@ fn reliable(send: &Send, given: &Given) -> Result<FilesSend, Failure> {
 }
 
 /// The options that files and live data have, with what is of files only as live data needs it.
-fn layered(
+fn layered<P: AnyProtocol>(
     send: &Send,
-    mut protocol: Protocol,
+    mut protocol: P,
     layers: LayerTable,
     packet: Size,
-) -> Result<SendOptions, Failure> {
+) -> Result<SendOptions<P>, Failure> {
     set_options(&mut protocol, &send.options).map_err(|error| failure(error.into()))?;
     at_most("--relays", &send.serving.relays, RELAYS_MAX)?;
     Ok(SendOptions {
@@ -165,15 +172,15 @@ fn layered(
         serve: serving(&send.serving, send.group),
         relays: addresses(&send.serving.relays)?,
         name: send.name.clone().unwrap_or_else(|| default_name(&send.paths)),
-        is_announced: is_announced(send.group, (send.announce, send.no_announce)),
+        is_announced: is_announced(send.group, send.announce, send.no_announce),
         ..SendOptions::new(send.group, protocol, layers)
     })
 }
 
-fn protocol(send: &Send, default: &str) -> Result<Protocol, Failure> {
+fn protocol<P: AnyProtocol>(send: &Send, default: &str) -> Result<P, Failure> {
     let control = send.control.as_deref().unwrap_or(default);
     deployed(control).ok_or_else(|| {
-        let known = registry::NAMES.join(", ");
+        let known = P::names().join(", ");
         input(&format!("there is no protocol `{control}`; there are {known}"))
     })
 }

@@ -1,14 +1,13 @@
 //! The layers of a session, from the rates that the operator gives.
 
-use layercast_core::family::AnyProtocol as _;
+use layercast_core::family::AnyProtocol;
 use layercast_core::layers::{LayerTable, Scheme};
 use layercast_core::session::Requirements;
 use layercast_core::units::{Channel, Layer, Level, Rate, Size};
 use layercast_delivery::session::Session;
-use layercast_protocols::registry::Protocol;
 
-use crate::commands::Failure;
-use crate::net::transfer_arguments::Layering;
+use crate::failure::Failure;
+use crate::net::send::arguments::Layering;
 use crate::net::view::rounded;
 use crate::output::complain;
 
@@ -22,7 +21,11 @@ const LAYERS: u16 = 7;
 ///
 /// # Errors
 /// What is wrong with the rates.
-pub(crate) fn table(given: &Layering, protocol: &mut Protocol, packet: Size) -> Result<LayerTable, Failure> {
+pub(crate) fn table<P: AnyProtocol>(
+    given: &Layering,
+    protocol: &mut P,
+    packet: Size,
+) -> Result<LayerTable, Failure> {
     let is_explicit = given.base.is_some() || given.factor.is_some() || given.layers.is_some();
     let table = if !given.rates.is_empty() {
         Scheme::Explicit { rates: given.rates.clone() }.table()
@@ -33,7 +36,7 @@ pub(crate) fn table(given: &Layering, protocol: &mut Protocol, packet: Size) -> 
         // One rate that is given moves the other if it must.
         let from = given.from.unwrap_or_else(|| smaller(FROM, given.to));
         let to = given.to.unwrap_or(if from > TO { from } else { TO });
-        let idle = given.from.is_some() && !uses_lowest(protocol, (from, to), packet);
+        let idle = given.from.is_some() && !uses_lowest(protocol, from, to, packet);
         if idle {
             let name = protocol.name();
             complain(&format!(
@@ -76,7 +79,7 @@ pub(crate) fn stream_table(given: &Layering, inputs: usize) -> Result<LayerTable
 }
 
 /// Whether a protocol makes something of the lowest rate.
-fn uses_lowest(protocol: &Protocol, (from, to): (Rate, Rate), packet: Size) -> bool {
+fn uses_lowest<P: AnyProtocol>(protocol: &P, from: Rate, to: Rate, packet: Size) -> bool {
     let (mut with, mut without) = (protocol.clone(), protocol.clone());
     from >= to || with.span(from, to, packet) != without.span(to, to, packet) || with != without
 }
@@ -117,6 +120,7 @@ pub(crate) fn summary(session: &Session, needs: &dyn Requirements) -> String {
 mod tests {
     use super::*;
     use layercast_delivery::protocols::deployed;
+    use layercast_protocols::registry::Protocol;
 
     fn layers(given: &Layering, control: &str) -> LayerTable {
         let mut protocol: Protocol = deployed(control).expect("a protocol");
@@ -141,7 +145,7 @@ mod tests {
         assert_eq!(ends(&given, "tfmcc"), (1, 1e6, 1e6));
         let lowest = |name: &str| {
             let protocol: Protocol = deployed(name).expect("a protocol");
-            uses_lowest(&protocol, (Rate::from_kbps(256.0), Rate::from_mbps(1000.0)), Size::from_bytes(1000))
+            uses_lowest(&protocol, Rate::from_kbps(256.0), Rate::from_mbps(1000.0), Size::from_bytes(1000))
         };
         assert!(lowest("tide") && lowest("webrc") && lowest("flid-dl") && !lowest("tfmcc"));
         let mut webrc: Protocol = deployed("webrc").expect("a protocol");

@@ -3,9 +3,12 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Args as _};
+use layercast_delivery::announce::sap::{announcement_group, is_global};
 
 use crate::modes::{CHOOSES, Cell, Fact, Mode, Row, Table, USED, bars, needs, no, row};
+use crate::net::finding::is_sdp;
+use crate::net::send::arguments::Send;
 
 /// What is sent, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,7 @@ const BY_PAIR: &str = "rates are given by the lowest and the highest, or layer b
 
 pub(crate) static SEND: Table<SendMode> = Table {
     command: "send",
+    arguments: Send::augment_args,
     default: SendMode::Files,
     modes: &[
         Mode { mode: SendMode::Files, by: "", name: "PATH" },
@@ -132,7 +136,12 @@ const ROWS: &[Row] = &[
 fn is_described(matches: &ArgMatches) -> bool {
     let group = matches.get_one::<SocketAddr>("group");
     let describes = matches.get_one::<PathBuf>("describe");
-    let is_sdp = describes.is_some_and(|path| crate::net::transfer_arguments::is_sdp(path));
-    let asked = (matches.get_flag("announce"), matches.get_flag("no_announce"));
-    is_sdp || group.is_some_and(|group| crate::net::transfer_arguments::is_announced(*group, asked))
+    let (announce, no_announce) = (matches.get_flag("announce"), matches.get_flag("no_announce"));
+    describes.is_some_and(|path| is_sdp(path))
+        || group.is_some_and(|group| is_announced(*group, announce, no_announce))
+}
+
+/// Whether to announce the session of a group, as was asked for or not: of itself not to the whole internet.
+pub(crate) fn is_announced(group: SocketAddr, announce: bool, no_announce: bool) -> bool {
+    announce || !no_announce && !is_global(announcement_group(group.ip()))
 }

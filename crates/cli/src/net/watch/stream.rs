@@ -13,7 +13,7 @@ impl Watch {
             StreamSendEvent::Host(event) => self.send(event),
             StreamSendEvent::Progress(progress) if self.json => {
                 let text = self.line("progress").stream_sending(progress).end();
-                self.say(&text);
+                self.emit(&text);
             }
             StreamSendEvent::Progress(_) => {}
         }
@@ -27,7 +27,7 @@ impl Watch {
             StreamReceiveEvent::Progress(progress) => self.line("progress").stream_receiving(progress).end(),
         };
         if self.json {
-            self.say(&text);
+            self.emit(&text);
         }
     }
 
@@ -39,7 +39,7 @@ impl Watch {
     ) {
         if self.json {
             let text = self.line("end").stream_sent(sent, status);
-            self.say(&text);
+            self.emit(&text);
         }
     }
 
@@ -51,7 +51,7 @@ impl Watch {
     ) {
         if self.json {
             let text = self.line("end").stream_received(received, status);
-            self.say(&text);
+            self.emit(&text);
         }
     }
 }

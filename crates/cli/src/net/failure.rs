@@ -4,7 +4,7 @@ use layercast_delivery::node::ReceiveError;
 use layercast_delivery::protocols::ProtocolError;
 use layercast_transport::Error;
 
-use crate::commands::Failure;
+use crate::failure::Failure;
 use crate::output::one_line;
 
 /// Distinguishes wrong input by the user from later failures.
@@ -44,4 +44,9 @@ pub(crate) fn is_input(error: &Error) -> bool {
             | Error::Protocol(ProtocolError::Option { .. } | ProtocolError::Agreed { .. })
             | Error::AboveMtu { .. }
     )
+}
+
+/// The exit status of a transfer.
+pub(crate) fn status<T>(outcome: &Result<T, Error>) -> u8 {
+    outcome.as_ref().map_or_else(|error| if is_input(error) { 2 } else { 1 }, |_| 0)
 }

@@ -1,27 +1,18 @@
-//! Arguments of `layercast send` and `layercast receive`.
+//! Arguments of `layercast send`.
 
-use std::net::{IpAddr, SocketAddr};
-#[cfg(all(feature = "transport", target_os = "linux"))]
-use std::path::Path;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
 use layercast_core::units::{Duration, Rate, Size};
-use layercast_core::wire::DATA_PORT;
 
-use crate::net::relaying::{Relays, Serving};
-use crate::net::stream_arguments::{StreamReceive, StreamSend};
+use crate::net::arguments::{Watching, group, host, option};
+use crate::net::host_address::Host;
 
 /// The size of packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PacketSize {
-    Fixed(
-        #[cfg_attr(
-            not(all(feature = "transport", target_os = "linux")),
-            allow(dead_code, reason = "only the transport sends")
-        )]
-        Size,
-    ),
+    Fixed(Size),
     /// The largest that the interface carries.
     Mtu,
 }
@@ -171,98 +162,61 @@ pub(crate) struct Layering {
     pub(crate) rates: Vec<Rate>,
 }
 
+/// How a sender serves receivers and relays itself.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["named", "group", "session"]))]
-pub(crate) struct Receive {
-    /// The session: its URL if this begins with layercast://, a file of its description if it ends in .sdp or .session,
-    /// else its name as `layercast sessions` lists it; flute://GROUP:PORT?tsi=NUMBER for one of another FLUTE sender
-    #[arg(value_name = "SESSION")]
-    pub(crate) named: Option<String>,
+pub(crate) struct Serving {
+    /// Serve relays and receivers (`--relay`) by unicast too, at this address and UDP port
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub(crate) serve: Option<SocketAddr>,
 
-    /// The group of the base layer; the rest of the session is learnt from it
-    #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = group)]
-    pub(crate) group: Option<SocketAddr>,
-
-    /// Accept packets from this source only, by a source-specific join
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) source: Option<IpAddr>,
-
-    /// A session description that `layercast send --describe` wrote, instead of a group
-    #[arg(long, value_name = "FILE")]
-    pub(crate) session: Option<PathBuf>,
-
-    /// Report neither progress nor completion to the sender; what the congestion control needs, and for which layers to send, is
-    /// said all the same (without a way back: `send --all-layers`)
+    /// Send the files in order to those that are served, over relays that take part (`layercast relay --protocol`), and
+    /// end when all have them
     #[arg(long)]
-    pub(crate) silent: bool,
+    pub(crate) reliable: bool,
 
-    /// Take only packets that this group key authenticates, and of a session that is encrypted decrypts
-    #[arg(long, value_name = "FILE")]
-    pub(crate) group_key: Option<PathBuf>,
+    /// With --reliable: wait so long for other receivers after the first relay or receiver has come
+    #[arg(long, value_name = "TIME", default_value = "2 s")]
+    pub(crate) gather: Duration,
 
-    /// Receive only what this public key has signed: announcements, descriptions (in FILE.sig next to them), the table of
-    /// files and every block of them; may be repeated
-    #[arg(long = "key", value_name = "FILE")]
-    pub(crate) keys: Vec<PathBuf>,
-
-    /// The interface to join on, by name or address [default: that of the route to the group]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) interface: Option<String>,
-
-    /// The directory for the files, or with --stream for the outputs layer-0, layer-1 and so on; it must exist
-    #[arg(long, value_name = "DIR", required_unless_present = "outputs")]
-    pub(crate) into: Option<PathBuf>,
-
-    /// Replace files of the same path and other content
+    /// Send to nobody but those that are served
     #[arg(long)]
-    pub(crate) replace: bool,
+    pub(crate) serve_only: bool,
 
-    /// Keep the directory in step with the sender: replace changed files and remove those that the sender no longer
-    /// has, if this command put them there; goes on as with --keep-going
+    /// Name these relays in announcements and in descriptions (.sdp), for receivers without multicast; up to eight
+    #[arg(long, value_name = "HOST[:PORT]", value_delimiter = ',', value_parser = host)]
+    pub(crate) relays: Vec<Host>,
+
+    /// Serve at most N of them
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) max_children: usize,
+}
+
+/// How inputs are divided into units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum UnitSize {
+    Fixed(Size),
+    /// Each is preceded by its length.
+    Length,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StreamSend {
+    /// Send live data, each PATH in a layer of its own from the base up: files, named pipes, or - for standard input
+    /// (docs/streams.md)
     #[arg(long)]
-    pub(crate) mirror: bool,
+    pub(crate) stream: bool,
 
-    /// Go on after the end of a session and after errors that may pass, until interrupted (exit status 0)
-    #[arg(long)]
-    pub(crate) keep_going: bool,
+    /// Deliver a unit of live data within this time, or not at all
+    #[arg(long, value_name = "TIME", default_value = "500 ms")]
+    pub(crate) deadline: Duration,
 
-    /// Run a command by `sh -c` for each file that was put in its place, one at a time, with LAYERCAST_PATH,
-    /// LAYERCAST_NAME and LAYERCAST_LENGTH in its environment; its failure is one of this command (exit status 1)
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) on_complete: Option<String>,
+    /// What is delivered whole or not at all: units of this size, or `length` if each is preceded by its length in 32 bits
+    #[arg(long, value_name = "SIZE", default_value = "1316 bytes", value_parser = units)]
+    pub(crate) units: UnitSize,
 
-    /// Give up when no session was found after this time [default: that of --patience; 45 s at least for announcements]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) start_within: Option<Duration>,
-
-    /// Give up after this time without a packet of the session
-    #[arg(long, value_name = "TIME", default_value = "30 s")]
-    pub(crate) patience: Duration,
-
-    /// Give up after this time
-    #[arg(long, value_name = "TIME")]
-    pub(crate) within: Option<Duration>,
-
-    /// Set an option of the protocol on this side, such as t_join_max="10 s"; may be repeated
-    #[arg(long = "set", value_name = "OPTION=VALUE", value_parser = option)]
-    pub(crate) options: Vec<(String, String)>,
-
-    /// Write the decisions of the congestion control to this file, for `layercast explain`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) relays: Relays,
-
-    #[command(flatten)]
-    pub(crate) stream: StreamReceive,
-
-    #[command(flatten)]
-    pub(crate) watching: Watching,
-
-    /// Do not show progress
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    /// Repair symbols of live data for each packet of it, for losses; 0 for none
+    #[arg(long, value_name = "SHARE", default_value_t = 0.15, value_parser = share)]
+    pub(crate) repair: f64,
 }
 
 /// The longest name of a session in bytes, as a URL has it.
@@ -276,63 +230,22 @@ fn session_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// How programs watch a transfer.
-#[derive(Debug, Args)]
-pub(crate) struct Watching {
-    /// Print events as lines of JSON (docs/events.md), and nothing else, on standard output
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Serve metrics for Prometheus at http://ADDRESS:PORT/metrics
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    pub(crate) metrics: Option<SocketAddr>,
-}
-
-/// The scheme of sessions of other FLUTE senders.
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) use layercast_delivery::announce::flute::FLUTE_SCHEME;
-
-/// Whether a file has a description in SDP.
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) fn is_sdp(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sdp"))
-}
-
-/// Whether a word for a session is the file of its description.
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) fn is_description(word: &str) -> bool {
-    [".sdp", ".session"].iter().any(|end| word.ends_with(end))
-}
-
-/// Whether to announce the session of a group, as was asked for or not: of itself not to the whole internet.
-#[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) fn is_announced(group: SocketAddr, (announce, no_announce): (bool, bool)) -> bool {
-    use layercast_delivery::announce::sap::{announcement_group, is_global};
-    announce || !no_announce && !is_global(announcement_group(group.ip()))
-}
-
-/// A group with its port, or with the usual one.
-pub(crate) fn group(text: &str) -> Result<SocketAddr, String> {
-    let alone = text.parse().map(|address| SocketAddr::new(address, DATA_PORT));
-    let group: SocketAddr = text.parse().or(alone).map_err(|_| {
-        "an address of IPv4 or IPv6, with a port or without, such as 239.1.2.0:5500 or [ff15::1:0]:5500"
-            .to_owned()
-    })?;
-    if group.port() == 0 {
-        return Err(format!("port 0 is none to send to: use one from 1 to 65535, or none for {DATA_PORT}"));
-    }
-    Ok(group)
-}
-
-/// An option of a protocol and its value.
-pub(crate) fn option(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("an option, `=`, and its value")?;
-    Ok((name.trim().to_owned(), value.trim().trim_matches('"').to_owned()))
-}
-
 fn packet_size(text: &str) -> Result<PacketSize, String> {
     match text {
         "mtu" => Ok(PacketSize::Mtu),
         size => size.parse().map(PacketSize::Fixed).map_err(|error| format!("{error}; or `mtu`")),
     }
+}
+
+fn units(text: &str) -> Result<UnitSize, String> {
+    match text {
+        "length" => Ok(UnitSize::Length),
+        size => size.parse().map(UnitSize::Fixed).map_err(|error| format!("{error}; or `length`")),
+    }
+}
+
+/// A share of repair symbols.
+fn share(text: &str) -> Result<f64, String> {
+    let share: Option<f64> = text.parse().ok();
+    share.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| "a number from 0 to 1".to_owned())
 }

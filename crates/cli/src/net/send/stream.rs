@@ -1,0 +1,102 @@
+//! Sends live data.
+
+use std::fmt::Write as _;
+
+use layercast_core::family::AnyProtocol;
+use layercast_delivery::session::Session;
+use layercast_delivery::stream::StreamPlan;
+use layercast_transport::send::SendEvent;
+use layercast_transport::send::stream::{
+    self as sending, StreamSendEvent, StreamSendProgress, StreamStopped,
+};
+
+use crate::failure::Failure;
+use crate::net::failure::{failure, status};
+use crate::net::finding;
+use crate::net::reception;
+use crate::net::send::configured::StreamSend;
+use crate::net::terminal::{line, note, stop_flag};
+use crate::net::view::rounded;
+use crate::net::watch::Watch;
+use crate::output::print;
+
+/// Sends live data until its inputs end.
+pub(crate) fn send<P: AnyProtocol>(stream: &StreamSend<P>) -> Result<(), Failure> {
+    let StreamSend { inputs, options, describe, json, quiet } = stream;
+    let quiet = *quiet;
+    let stop = stop_flag()?;
+    let bar = line(quiet, None);
+    let mut described = Ok(());
+    let mut watch = Watch::begin("source", *json, None, None)?;
+    let mut receivers = None;
+    let outcome = sending::send(inputs, options, &stop, &mut |event| {
+        match event {
+            StreamSendEvent::Host(SendEvent::Ready(session, _, description)) => {
+                described = finding::write_description(describe.as_deref(), None, session, description)
+                    .and_then(|()| if *json { Ok(()) } else { announce(&options.plan, session) })
+                    .and_then(|()| finding::name_session(*json, description));
+            }
+            StreamSendEvent::Host(SendEvent::Notice(notice)) => note(&bar, notice),
+            StreamSendEvent::Host(SendEvent::Reception(reception)) => {
+                receivers = reception::number_of(reception);
+            }
+            StreamSendEvent::Host(_) => {}
+            StreamSendEvent::Progress(progress) => {
+                let mut text = sent(progress);
+                text.extend(receivers.as_ref().map(|receivers| format!(", {receivers}")));
+                bar.set_message(text.clone());
+                watch.log(&bar, quiet, || text);
+            }
+        }
+        watch.send_stream(event);
+    });
+    bar.finish_and_clear();
+    watch.stream_sent(&outcome, status(&outcome));
+    let (stopped, progress) = outcome.map_err(failure)?;
+    if !watch.is_json() {
+        let why = match stopped {
+            StreamStopped::Inputs => "the inputs have ended",
+            StreamStopped::Time => "the time is over",
+            StreamStopped::Interrupted => "interrupted",
+        };
+        print(&format!("Stopped: {why}. {}\n{}", sent(&progress), sent_layers(&progress)))?;
+    }
+    described.map_err(Failure::from)
+}
+
+/// Prints what is sent.
+fn announce(plan: &StreamPlan, session: &Session) -> anyhow::Result<()> {
+    let count = session.layers.count();
+    print(&format!(
+        "Sending a stream of {count} {} of up to {} to {}, to be delivered within {}\n",
+        if count == 1 { "layer" } else { "layers" },
+        session.layers.top_rate(),
+        session.group,
+        plan.deadline,
+    ))
+}
+
+fn sent(progress: &StreamSendProgress) -> String {
+    let mean = progress.counters.bytes as f64 * 8.0 / progress.elapsed.as_secs_f64().max(1e-3);
+    let units: u64 = progress.layers.iter().map(|layer| layer.input.units).sum();
+    format!(
+        "{:.0} s, {units} units, {} on average, {} packets, {} refused",
+        progress.elapsed.as_secs_f64(),
+        rounded(mean),
+        progress.counters.packets,
+        progress.counters.refused,
+    )
+}
+
+fn sent_layers(progress: &StreamSendProgress) -> String {
+    let mut text = String::new();
+    for (index, layer) in progress.layers.iter().enumerate() {
+        let (input, sent) = (&layer.input, &layer.sent);
+        let _ = writeln!(
+            text,
+            "Layer {index}: {} units, {} bytes, {} expired; {} packets of data, {} of repair, {} without data, {} for nobody",
+            input.units, input.bytes, input.expired, sent.source, sent.repair, sent.idle, sent.dropped,
+        );
+    }
+    text
+}
