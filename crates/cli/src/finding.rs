@@ -7,22 +7,21 @@ use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context as _;
 use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
-use layercast_delivery::announce::flute::FluteSession;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
 use layercast_delivery::relay::session::SessionKey;
-use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;
+use layercast_transport::finding::Sought;
 use layercast_transport::listening::Listener;
 use layercast_transport::receive::Known;
 
 use crate::commands::Failure;
-use crate::key::{read_as, read_description, sign_description, verify_description, wrong};
+use crate::key::{read_as, sign_description};
 use crate::output::{complain, print};
-use crate::transfer_arguments::{FLUTE_SCHEME, group, is_description, is_sdp};
-use crate::transport_failure::failure;
+use crate::transfer_arguments::{group, is_description, is_sdp};
+use crate::transport_failure::{failure, not_found};
 
 /// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
 const ANNOUNCED_WITHIN: StdDuration = StdDuration::from_secs(45);
@@ -75,45 +74,16 @@ pub(crate) struct Seek<'a> {
     pub(crate) quiet: bool,
 }
 
-/// The session that `receive` was asked for.
-pub(crate) struct Sought {
-    pub(crate) known: Known,
-    /// The salt of its packets, if they are encrypted.
-    pub(crate) salt: Option<Salt>,
-    /// Whose signatures count.
-    pub(crate) keys: Vec<PublicKey>,
-    /// The relays that its description names.
-    pub(crate) relays: Vec<SocketAddr>,
-}
-
-impl Sought {
-    fn new(known: Known, salt: Option<Salt>, keys: Vec<PublicKey>) -> Sought {
-        Sought { known, salt, keys, relays: Vec::new() }
-    }
-}
-
 /// What is known of the session that `receive` was asked for. One that is named by its name is looked for among those that
 /// are announced.
 pub(crate) fn sought(seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failure> {
-    let (named, mut keys) = (seek.named, seek.keys.clone());
+    let (named, keys) = (seek.named, seek.keys.clone());
     let file = named.filter(|named| is_description(named));
     if let Some(path) = seek.file.or(file.map(Path::new)) {
-        let (known, relays) = described(path, &keys)?;
-        return Ok(Sought { relays, ..Sought::new(known, None, keys) });
-    }
-    if let Some(line) = named.filter(|named| named.starts_with(FLUTE_SCHEME)) {
-        let session: FluteSession =
-            line.parse().map_err(|error| Failure::Input(format!("error: {line}: {error}")))?;
-        return Ok(Sought::new(Known::Flute(session), None, keys));
+        return Sought::by_description(path, keys).map_err(not_found);
     }
     match (named, seek.group) {
-        (Some(url), _) if is_url(url) => {
-            let url: SessionUrl =
-                url.parse().map_err(|error| Failure::Input(format!("error: {url}: {error}")))?;
-            trust(&url, &mut keys)?;
-            let known = Known::Group(SocketAddr::new(url.group, url.port), url.source);
-            Ok(Sought::new(known, url.salt, keys))
-        }
+        (Some(url), _) if is_url(url) => Sought::by_url(url, keys).map_err(not_found),
         (Some(name), _) => announced(name, seek, stop),
         (None, Some(group)) => Ok(Sought::new(Known::Group(group, seek.source), None, keys)),
         (None, None) => Err(Failure::Input("error: name a session or a group".to_owned())),
@@ -135,45 +105,6 @@ pub(crate) fn without_keys(word: &str) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// Takes the key of a URL, if the operator has not said which keys count.
-fn trust(url: &SessionUrl, keys: &mut Vec<PublicKey>) -> Result<(), Failure> {
-    let Some(bytes) = &url.key else { return Ok(()) };
-    let key = PublicKey::from_bytes(bytes)
-        .map_err(|error| Failure::Input(format!("error: the key of the URL: {error}")))?;
-    if keys.is_empty() {
-        keys.push(key);
-    }
-    if keys.contains(&key) {
-        return Ok(());
-    }
-    Err(Failure::Input(format!(
-        "error: the URL names the key {}, and --key another one; which of them is the sender's?",
-        key.fingerprint()
-    )))
-}
-
-/// A session by the file of its description, and the relays that this names.
-pub(crate) fn described(path: &Path, keys: &[PublicKey]) -> Result<(Known, Vec<SocketAddr>), Failure> {
-    let bytes = read_description(path)?;
-    if !keys.is_empty() {
-        verify_description(path, &bytes, keys)?;
-    }
-    let mut relays = Vec::new();
-    let text = if is_sdp(path) {
-        let description = Description::read(&bytes).map_err(|error| wrong(path, error))?;
-        if let Some(session) = description.flute_session().map_err(|error| wrong(path, error))? {
-            // Its file may be signed.
-            return Ok((Known::Flute(session), Vec::new()));
-        }
-        relays = description.relays();
-        description.session_text().map_err(|error| wrong(path, error))?
-    } else {
-        String::from_utf8(bytes).map_err(|_| wrong(path, "it is not text; is it another file?"))?
-    };
-    let session: Session = text.parse().map_err(|error| wrong(path, error))?;
-    Ok((Known::Session(Box::new(session)), relays))
 }
 
 /// The session that is announced under a name. Its place counts, and its salt; the rest is learnt from its packets, whose
@@ -308,7 +239,7 @@ pub(crate) fn session_key(named: &str) -> Result<SessionKey, Failure> {
     if let Ok(group) = group(named) {
         return Ok(SessionKey { group, source: None });
     }
-    match described(Path::new(named), &[])?.0 {
+    match Sought::by_description(Path::new(named), Vec::new()).map_err(not_found)?.known {
         Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
         known => Ok(SessionKey { group: known.group(), source: known.source() }),
     }

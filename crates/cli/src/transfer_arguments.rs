@@ -1,13 +1,11 @@
 //! Arguments of `layercast send` and `layercast receive`.
 
 use std::net::{IpAddr, SocketAddr};
-#[cfg(all(feature = "transport", target_os = "linux"))]
-use std::path::Path;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use layercast_core::units::{Duration, Rate, Size};
-use layercast_core::wire::DATA_PORT;
+pub(crate) use layercast_core::wire::group;
 
 use crate::relaying_arguments::{Relays, Serving};
 use crate::stream_arguments::{StreamReceive, StreamSend};
@@ -292,11 +290,8 @@ pub(crate) struct Watching {
 #[cfg(all(feature = "transport", target_os = "linux"))]
 pub(crate) use layercast_delivery::announce::flute::FLUTE_SCHEME;
 
-/// Whether a file has a description in SDP.
 #[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) fn is_sdp(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sdp"))
-}
+pub(crate) use layercast_transport::finding::is_sdp;
 
 /// Whether a word for a session is the file of its description.
 #[cfg(all(feature = "transport", target_os = "linux"))]
@@ -307,21 +302,7 @@ pub(crate) fn is_description(word: &str) -> bool {
 /// Whether to announce the session of a group, as was asked for or not: of itself not to the whole internet.
 #[cfg(all(feature = "transport", target_os = "linux"))]
 pub(crate) fn is_announced(group: SocketAddr, (announce, no_announce): (bool, bool)) -> bool {
-    use layercast_delivery::announce::sap::{announcement_group, is_global};
-    announce || !no_announce && !is_global(announcement_group(group.ip()))
-}
-
-/// A group with its port, or with the usual one.
-pub(crate) fn group(text: &str) -> Result<SocketAddr, String> {
-    let alone = text.parse().map(|address| SocketAddr::new(address, DATA_PORT));
-    let group: SocketAddr = text.parse().or(alone).map_err(|_| {
-        "an address of IPv4 or IPv6, with a port or without, such as 239.1.2.0:5500 or [ff15::1:0]:5500"
-            .to_owned()
-    })?;
-    if group.port() == 0 {
-        return Err(format!("port 0 is none to send to: use one from 1 to 65535, or none for {DATA_PORT}"));
-    }
-    Ok(group)
+    announce || !no_announce && layercast_delivery::announce::sap::is_local(group.ip())
 }
 
 /// An option of a protocol and its value.

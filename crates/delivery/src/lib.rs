@@ -16,6 +16,7 @@ pub mod disk;
 pub mod follow;
 pub mod groups;
 pub mod journal;
+pub mod layering;
 pub mod listing;
 pub mod live;
 pub mod memory;

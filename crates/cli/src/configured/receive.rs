@@ -9,6 +9,7 @@ use layercast_delivery::reception::ReceptionSettings;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_transport::active::ActiveReceiveOptions;
 use layercast_transport::amt::AmtRelay;
+use layercast_transport::finding::Sought;
 use layercast_transport::receive::stream::{StreamOutput, StreamOutputs};
 use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
 use layercast_transport::relay::FeedbackPath;
@@ -16,7 +17,7 @@ use layercast_transport::relay::FeedbackPath;
 use super::{addresses, group_key, input, std};
 use crate::amt_arguments::Amt;
 use crate::commands::Failure;
-use crate::finding::{self, Seek, Sought, session_key};
+use crate::finding::{self, Seek, session_key};
 use crate::modes::{Given, RECEIVE, ReceiveMode};
 use crate::output::complain;
 use crate::relaying_arguments::{Feedback, Relays};
@@ -225,19 +226,14 @@ fn relays_in_time(
 /// # Errors
 /// If those that it is given are not found.
 fn relays(relays: &Relays, described: &[SocketAddr]) -> Result<RelayUse, Failure> {
-    let mut all = addresses(&relays.relays)?;
-    for relay in described.iter().filter(|_| !relays.no_relays) {
-        if !all.contains(relay) {
-            all.push(*relay);
-        }
-    }
+    let given = addresses(&relays.relays)?;
     let amt = match &relays.amt {
         Some(Amt::At(relay)) => addresses(std::slice::from_ref(relay))?.first().copied().map(AmtRelay::At),
         Some(Amt::Discover) => Some(AmtRelay::Discover),
         None => None,
     };
-    Ok(RelayUse {
-        relays: all,
+    let mut used = RelayUse {
+        relays: given,
         amt,
         feedback: match relays.feedback {
             Feedback::Relay => FeedbackPath::Relay,
@@ -245,5 +241,9 @@ fn relays(relays: &Relays, described: &[SocketAddr]) -> Result<RelayUse, Failure
             Feedback::None => FeedbackPath::None,
         },
         only: relays.relay_only,
-    })
+    };
+    if !relays.no_relays {
+        used.then(described);
+    }
+    Ok(used)
 }
