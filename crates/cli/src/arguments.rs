@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use layercast_core::units::Duration;
 
-use crate::design_arguments::Design;
-use crate::explain_arguments::Explain;
-use crate::package_arguments::{Completions, ManualPages, Reference};
-use crate::scoreboard_arguments::Scoreboard;
-use crate::transfer_arguments::{Receive, Send};
-use crate::trimmed::trimmed;
+use crate::doc::arguments::{Completions, ManualPages, Reference};
+use crate::lab::design::arguments::Design;
+use crate::lab::explain::arguments::Explain;
+use crate::lab::scoreboard::arguments::Scoreboard;
+use crate::lab::trimmed::trimmed;
+use crate::net::transfer_arguments::{Receive, Send};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -91,16 +91,16 @@ pub(crate) enum Command {
     /// Carry sessions through networks without multicast: hold their channels for receivers and other relays, and send the
     /// packets on by unicast
     #[cfg(all(feature = "transport", target_os = "linux"))]
-    Relay(crate::relay_arguments::Relay),
+    Relay(crate::net::relay::arguments::Relay),
     /// List the sessions that are announced on the network
     #[cfg(all(feature = "transport", target_os = "linux"))]
-    Sessions(crate::sessions_arguments::Sessions),
+    Sessions(crate::net::sessions::arguments::Sessions),
     /// Make, show and use keys, so that receivers know who sends
     #[cfg(all(feature = "transport", target_os = "linux"))]
-    Key(crate::key_arguments::Key),
+    Key(crate::net::key::arguments::Key),
     /// Check what keeps multicast from being sent or received here, with remedies; exit status 1 if something is wrong
     #[cfg(all(feature = "transport", target_os = "linux"))]
-    Doctor(crate::doctor_arguments::Doctor),
+    Doctor(crate::net::doctor::arguments::Doctor),
     /// Print the completions of a shell
     Completions(Completions),
     /// Write the manual pages
@@ -110,7 +110,7 @@ pub(crate) enum Command {
     /// Run a source or a receiver without a file, which reports what it does; `run --world emulated` starts it
     #[cfg(all(feature = "emulator", target_os = "linux"))]
     #[command(hide = true)]
-    Endpoint(crate::endpoint_arguments::Endpoint),
+    Endpoint(crate::emulator::endpoint::arguments::Endpoint),
 }
 
 /// Which scenario, and what to change in it.
@@ -207,7 +207,7 @@ pub(crate) struct Agree {
     pub(crate) emulated_replications: u32,
 
     /// How far the emulated value may be from the simulated one
-    #[arg(long, value_name = "SHARE", default_value = "15 %", value_parser = crate::tolerance::tolerance, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value = "15 %", value_parser = crate::lab::agree::tolerance::tolerance, allow_negative_numbers = true)]
     pub(crate) tolerance: f64,
 
     /// A replication in which more than 1 % of the packets are later than this is not valid

@@ -12,9 +12,9 @@ use layercast_laboratory::run;
 use layercast_laboratory::scenario::{self, Scenario as Plan, catalogue, default_queue};
 
 use crate::arguments::Check;
-use crate::observe;
+use crate::lab::run::observe;
+use crate::lab::warnings;
 use crate::output::print;
-use crate::warnings;
 
 /// Why a command failed.
 #[derive(Debug)]

@@ -2,106 +2,16 @@
 //!
 //! Exit status 0: done. 1: failed. 2: wrong usage or input. `emulate` keeps that of the command it runs.
 
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod active;
-mod agree;
-mod amt_arguments;
 mod arguments;
-mod choice;
-mod cluster;
 mod commands;
-mod compare;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod configured;
-mod design;
-mod design_arguments;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod doctor;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod doctor_arguments;
-#[cfg(all(feature = "emulator", target_os = "linux"))]
-mod emulate;
-#[cfg(not(all(feature = "emulator", target_os = "linux")))]
-#[path = "no_emulate.rs"]
-mod emulate;
-#[cfg(all(feature = "emulator", target_os = "linux"))]
-mod emulated;
-#[cfg(not(all(feature = "emulator", target_os = "linux")))]
-#[path = "no_emulated.rs"]
-mod emulated;
-#[cfg(all(feature = "emulator", target_os = "linux"))]
-mod endpoint;
-#[cfg(all(feature = "emulator", target_os = "linux"))]
-mod endpoint_arguments;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod events;
-mod explain;
-mod explain_arguments;
-mod explore;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod finding;
-mod host_address;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod key;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod key_arguments;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod layering;
-mod list;
+mod doc;
+mod emulator;
+mod lab;
 mod log;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod measures;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod metrics;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod modal;
-#[cfg(not(all(feature = "transport", target_os = "linux")))]
-#[path = "no_modal.rs"]
-mod modal;
 mod modes;
-mod observe;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod on_complete;
+mod net;
 mod output;
-mod package;
-mod package_arguments;
 mod progress;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod reception;
-mod reference;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod relay;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod relay_arguments;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod relay_status;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod relay_tree;
-mod relaying_arguments;
-mod run;
-mod scoreboard;
-mod scoreboard_arguments;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod sessions;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod sessions_arguments;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod stream;
-mod stream_arguments;
-mod sweep;
-mod tolerance;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod transfer;
-mod transfer_arguments;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod transport_failure;
-mod trimmed;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod view;
-mod warnings;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod watch;
-mod why;
 
 use std::process::ExitCode;
 
@@ -109,10 +19,19 @@ use arguments::Command;
 use commands::Failure;
 use modes::Given;
 
+use doc::{package, reference};
+use emulator::emulate;
+#[cfg(all(feature = "emulator", target_os = "linux"))]
+use emulator::endpoint;
+use lab::{agree, compare, design, explain, explore, list, run, scoreboard, sweep, why};
+use net::modal;
+#[cfg(all(feature = "transport", target_os = "linux"))]
+use net::{doctor, key, relay, sessions};
+
 fn main() -> ExitCode {
     let parsed = modes::parse(std::env::args_os());
     log::start();
-    match parsed.and_then(|(arguments, given)| run(&arguments.command, &given)) {
+    match parsed.and_then(|(arguments, given)| execute(&arguments.command, &given)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Input(message)) => {
             output::complain_lines(&message);
@@ -127,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 /// Runs a command, of whose modes the flags were checked.
-fn run(command: &Command, given: &Given) -> Result<(), Failure> {
+fn execute(command: &Command, given: &Given) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => run::run(arguments),
         Command::Sweep(arguments) => sweep::sweep(arguments),
@@ -154,7 +73,7 @@ fn run(command: &Command, given: &Given) -> Result<(), Failure> {
         Command::Doctor(arguments) => doctor::doctor(arguments),
         #[cfg(all(feature = "transport", target_os = "linux"))]
         Command::Relay(arguments) => match &arguments.command {
-            Some(relay_arguments::RelayCommand::Status(status)) => relay_tree::show(status),
+            Some(relay::arguments::RelayCommand::Status(status)) => relay::tree::show(status),
             None => modal::relay(arguments, given),
         },
         Command::Completions(arguments) => package::completions(arguments),

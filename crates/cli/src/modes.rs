@@ -1,16 +1,10 @@
 //! Which flag each mode of a command uses, and which it refuses: why, and what to do instead.
 //!
 //! [`parse`] applies the tables to the command line before anything else. Each mode then gets a configuration that
-//! [`configured`](crate::configured) makes, so that it cannot read a flag that its table refuses. A new flag is a row in the
+//! [`configured`](crate::net::configured) makes, so that it cannot read a flag that its table refuses. A new flag is a row in the
 //! table of its command; a test finds one that is missing.
 
 mod local;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod receive;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod relay;
-#[cfg(all(feature = "transport", target_os = "linux"))]
-mod send;
 
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
@@ -24,22 +18,22 @@ use crate::arguments::Arguments;
 use crate::commands::Failure;
 
 #[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) use receive::{RECEIVE, ReceiveMode};
+pub(crate) use crate::net::receive::modes::{RECEIVE, ReceiveMode};
 #[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) use relay::{RELAY, RelayMode};
+pub(crate) use crate::net::relay::modes::{RELAY, RelayMode};
 #[cfg(all(feature = "transport", target_os = "linux"))]
-pub(crate) use send::{SEND, SendMode};
+pub(crate) use crate::net::send::modes::{SEND, SendMode};
 
 /// Why a flag is refused, and what to do instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Reason {
-    why: &'static str,
-    instead: &'static str,
+pub(crate) struct Reason {
+    pub(crate) why: &'static str,
+    pub(crate) instead: &'static str,
 }
 
 /// What a mode does with a flag.
 #[derive(Clone, Copy, Debug)]
-enum Cell {
+pub(crate) enum Cell {
     /// It reads it.
     Used,
     /// The flag is that of another mode.
@@ -47,20 +41,20 @@ enum Cell {
     Refused(Reason),
 }
 
-const USED: Cell = Cell::Used;
-const CHOOSES: Cell = Cell::Chooses;
+pub(crate) const USED: Cell = Cell::Used;
+pub(crate) const CHOOSES: Cell = Cell::Chooses;
 
-const fn no(why: &'static str, instead: &'static str) -> Cell {
+pub(crate) const fn no(why: &'static str, instead: &'static str) -> Cell {
     Cell::Refused(Reason { why, instead })
 }
 
 /// A flag that depends on others: it is refused with any of `with` (if there are some) and without all of `without`. Names are
 /// those of flags or of facts.
 #[derive(Clone, Copy, Debug)]
-struct Rule {
-    with: &'static [&'static str],
-    without: &'static [&'static str],
-    reason: Reason,
+pub(crate) struct Rule {
+    pub(crate) with: &'static [&'static str],
+    pub(crate) without: &'static [&'static str],
+    pub(crate) reason: Reason,
 }
 
 /// Needs one of these.
@@ -68,7 +62,11 @@ struct Rule {
     not(all(feature = "transport", target_os = "linux")),
     allow(dead_code, reason = "only commands of the transport need it")
 )]
-const fn needs(without: &'static [&'static str], why: &'static str, instead: &'static str) -> Rule {
+pub(crate) const fn needs(
+    without: &'static [&'static str],
+    why: &'static str,
+    instead: &'static str,
+) -> Rule {
     Rule { with: &[], without, reason: Reason { why, instead } }
 }
 
@@ -77,19 +75,19 @@ const fn needs(without: &'static [&'static str], why: &'static str, instead: &'s
     not(all(feature = "transport", target_os = "linux")),
     allow(dead_code, reason = "only commands of the transport need it")
 )]
-const fn bars(with: &'static [&'static str], why: &'static str, instead: &'static str) -> Rule {
+pub(crate) const fn bars(with: &'static [&'static str], why: &'static str, instead: &'static str) -> Rule {
     Rule { with, without: &[], reason: Reason { why, instead } }
 }
 
 /// A flag, by its name in clap: a cell for each mode, and what else it depends on.
 #[derive(Debug)]
-struct Row {
-    flag: &'static str,
-    cells: &'static [Cell],
-    rules: &'static [Rule],
+pub(crate) struct Row {
+    pub(crate) flag: &'static str,
+    pub(crate) cells: &'static [Cell],
+    pub(crate) rules: &'static [Rule],
 }
 
-const fn row(flag: &'static str, cells: &'static [Cell]) -> Row {
+pub(crate) const fn row(flag: &'static str, cells: &'static [Cell]) -> Row {
     Row { flag, cells, rules: &[] }
 }
 
@@ -98,37 +96,37 @@ impl Row {
         not(all(feature = "transport", target_os = "linux")),
         allow(dead_code, reason = "only commands of the transport need it")
     )]
-    const fn rules(self, rules: &'static [Rule]) -> Row {
+    pub(crate) const fn rules(self, rules: &'static [Rule]) -> Row {
         Row { rules, ..self }
     }
 }
 
 /// What follows from the values of flags, as modes and rules need it.
 #[derive(Debug)]
-struct Fact {
-    name: &'static str,
+pub(crate) struct Fact {
+    pub(crate) name: &'static str,
     /// In messages.
-    text: &'static str,
-    holds: fn(&ArgMatches) -> bool,
+    pub(crate) text: &'static str,
+    pub(crate) holds: fn(&ArgMatches) -> bool,
 }
 
 /// A mode: the flag or fact that chooses it, and its name after that of the command.
 #[derive(Debug)]
-struct Mode<M> {
-    mode: M,
-    by: &'static str,
-    name: &'static str,
+pub(crate) struct Mode<M> {
+    pub(crate) mode: M,
+    pub(crate) by: &'static str,
+    pub(crate) name: &'static str,
 }
 
 /// The modes of a command and its flags. Of several modes that are chosen the first counts.
 #[derive(Debug)]
 pub(crate) struct Table<M: 'static> {
-    command: &'static str,
+    pub(crate) command: &'static str,
     /// That of a command line that chooses none.
-    default: M,
-    modes: &'static [Mode<M>],
-    facts: &'static [Fact],
-    rows: &'static [Row],
+    pub(crate) default: M,
+    pub(crate) modes: &'static [Mode<M>],
+    pub(crate) facts: &'static [Fact],
+    pub(crate) rows: &'static [Row],
 }
 
 /// The flags and facts of a command line.

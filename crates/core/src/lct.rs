@@ -64,7 +64,7 @@ pub struct LctFields {
     pub session: Option<u32>,
     /// Whether the session ends (RFC 5651, section 5.1: flag A).
     pub end_of_session: bool,
-    /// The header extension.
+    /// The header extension; [`Extension::NONE`] where there is no protocol.
     pub extension: Extension,
 }
 
@@ -99,6 +99,9 @@ impl fmt::Debug for Extension {
 }
 
 impl Extension {
+    /// No extension: nothing is written.
+    pub const NONE: Extension = Extension { kind: 0, len: 0, content: [0; MAX_CONTENT] };
+
     /// An extension of a type below 128 with its content.
     ///
     /// # Errors

@@ -7,14 +7,16 @@
 //! the router sends them. What comes up goes to the router. So every relay of a tree takes part, and the active node behind
 //! a link is the child itself.
 //!
-//! Bottom-up: [`frame`] (what is on a link) · [`description`] (what all must know of the session) · [`store`] (pieces of data kept for repairs) · [`reel`]
-//! (files as a sequence of pieces) · [`downlinks`] and [`uplink`] · [`source`], [`relay`], [`receiver`].
+//! What is carried are the packets of an ordinary session of files, in order ([`InOrder`](crate::in_order::InOrder)): pieces. Each
+//! is signed, authenticated and encrypted from end to end, so that relays need no key to keep and repeat it. The headers of the
+//! protocol, which each hop changes, are not authenticated.
+//!
+//! Bottom-up: [`frame`] (what is on a link) · [`store`] (pieces that are kept for repairs) · [`downlinks`] and [`uplink`] ·
+//! [`source`], [`relay`], [`member`].
 
-pub mod description;
 pub mod downlinks;
 pub mod frame;
-pub mod receiver;
-pub mod reel;
+pub mod member;
 pub mod relay;
 pub mod source;
 pub mod store;

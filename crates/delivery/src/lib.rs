@@ -15,6 +15,7 @@ pub mod catalogue;
 pub mod disk;
 pub mod follow;
 pub mod groups;
+pub mod in_order;
 pub mod journal;
 pub mod layering;
 pub mod listing;

@@ -6,6 +6,7 @@
 mod admission;
 mod demand;
 mod error;
+mod framing;
 mod packet_loss;
 mod receiver;
 mod reports;
@@ -15,8 +16,9 @@ mod source;
 
 pub use demand::LevelDemand;
 pub use error::ReceiveError;
+pub(crate) use framing::{Length, frame};
 pub use packet_loss::{PacketLoss, RecentPackets};
-pub use receiver::{Failure, Message, Output, Path, Paths, Receiver, ReceiverSettings};
+pub use receiver::{Failure, Message, Output, Parents, Path, Paths, Receiver, ReceiverSettings};
 pub use reports::Reached;
 pub use session_receiver::{
     Feedback, ReceiverCounters, ReceiverNote, SessionOutput, SessionReceiver, Stranger,

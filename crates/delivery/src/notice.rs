@@ -89,6 +89,8 @@ pub enum Notice {
         /// How many receivers it serves.
         most: usize,
     },
+    /// A receiver of a session that sends everything once came when it had begun.
+    CameLate,
     /// The network does not take packets.
     UplinkDown {
         /// The system's reason.
@@ -240,6 +242,7 @@ impl Notice {
             Notice::LeavesWithoutEffect => "leaves_without_effect",
             Notice::OtherSession { .. } => "other_session",
             Notice::TurnedAway { .. } => "turned_away",
+            Notice::CameLate => "came_late",
             Notice::UplinkDown { .. } => "uplink_down",
             Notice::UplinkBack { .. } => "uplink_back",
             Notice::Moved { .. } => "moved",
@@ -370,6 +373,11 @@ impl fmt::Display for Notice {
                 f,
                 "turned away a receiver, {receiver}: {protocol} serves {most} at a time; use a protocol for many, \
                  such as tide"
+            ),
+            Notice::CameLate => write!(
+                f,
+                "this receiver came late, and what has passed is not repeated: what comes is kept, and the next session into the \
+                 same folder completes it"
             ),
             Notice::UplinkDown { reason, patience } => {
                 write!(f, "the network does not take packets ({reason}): trying on")?;

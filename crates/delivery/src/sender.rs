@@ -6,6 +6,7 @@ use layercast_core::{Always as _, cannot_be};
 
 use crate::carousel::{Ahead, BlockWindow, Carousel, Pick};
 use crate::catalogue::{Catalogue, CatalogueError, Change, Item, TableSettings};
+use crate::in_order::InOrder;
 use crate::object::{Content, Entry, FEC_NO_CODE, Sha256, TOI_TABLE, table_fti};
 use crate::packet::{Fdt, Fti, MAX_HEADER, PayloadId, Poll, Repr};
 
@@ -190,12 +191,29 @@ impl Sender {
         while let Some(ahead) = self.carousel.take_ahead() {
             symbols.prepare(ahead);
         }
+        pick.map_or(Ok(Load::default()), |pick| self.load(pick, room, symbols))
+    }
+
+    /// The order in which each part of the table and each source symbol is sent once. Changes of the objects make another one.
+    pub fn in_order(&self) -> InOrder {
+        let parts = self.catalogue.instances().iter().map(|one| one.bytes.len().div_ceil(self.part));
+        let objects = self.catalogue.objects().filter_map(|(toi, object)| match object.content {
+            Content::File { coding, .. } => Some((toi, coding)),
+            _ => None,
+        });
+        InOrder::new(parts, objects)
+    }
+
+    /// Writes a part of the table, or a symbol, to `room`.
+    ///
+    /// # Errors
+    /// Why a symbol is missing.
+    pub fn load<S: Symbols>(&self, pick: Pick, room: &mut [u8], symbols: &mut S) -> Result<Load, S::Error> {
         match pick {
-            None => Ok(Load::default()),
-            Some(Pick::Table { instance, part }) => Ok(self
+            Pick::Table { instance, part } => Ok(self
                 .table_part(instance, part, room)
-                .always("the carousel knows the parts of the table, which fit a packet")),
-            Some(Pick::Symbol { toi, id }) => self.symbol(toi, id, room, symbols),
+                .always("the table has the parts that are sent, which fit a packet")),
+            Pick::Symbol { toi, id } => self.symbol(toi, id, room, symbols),
         }
     }
 

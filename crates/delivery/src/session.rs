@@ -25,6 +25,7 @@ use core::fmt::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
+use crate::active::frame::ROUTED_BYTES;
 use crate::security::encryption::Salt;
 use crate::security::protection::AUTH_BYTES;
 use crate::sender::symbol_size;
@@ -239,9 +240,6 @@ impl Session {
         let protocol = P::named(&self.protocol).ok_or_else(unknown)?;
         let protocol = self.agree(protocol)?;
         let (needs, plan) = (protocol.requirements(), self.plan());
-        if needs.has_routers() {
-            return Err(SessionError::Routers(self.protocol.clone()));
-        }
         if self.stream.is_some_and(|stream| !stream.is_valid()) {
             return Err(SessionError::StreamPlan);
         }
@@ -291,10 +289,16 @@ impl Session {
         ip_udp_bytes(self.group.ip())
     }
 
+    /// Whether it goes over relays whose routers take part, and not to groups: its protocol has active routers.
+    pub fn is_routed(&self) -> bool {
+        Protocol::named(&self.protocol).is_some_and(|protocol| protocol.requirements().has_routers())
+    }
+
     /// The size of the symbols that a source sends.
     pub fn symbol_size(&self) -> u16 {
         let tag = if self.group_key.is_some() { AUTH_BYTES as u32 } else { 0 };
-        symbol_size(self.packet, self.ip_udp_bytes() + tag)
+        let link = if self.is_routed() { ROUTED_BYTES } else { 0 };
+        symbol_size(self.packet, self.ip_udp_bytes() + tag + link)
     }
 
     /// The size of the symbols of a stream.

@@ -218,7 +218,7 @@ impl ReceiverProgram {
                     let goodbye = child.as_mut().and_then(|child| child.close(&mut room));
                     self.said.extend(goodbye.and_then(|(_, length)| Some(room.get(..length)?.to_vec())));
                     *child = match *path {
-                        Path::Multicast => None,
+                        Path::Multicast | Path::Parents => None,
                         Path::Relay(within) => {
                             Some(Child::new(SESSION, &[RELAY], now, within, secret(&mut self.random)))
                         }

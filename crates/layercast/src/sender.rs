@@ -17,7 +17,7 @@ use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_transport::announcing::name_of;
 use layercast_transport::relay::ServeOptions;
-use layercast_transport::send::{PACKET, SendOptions, ServeUse, send};
+use layercast_transport::send::{GATHER, PACKET, SendOptions, ServeUse, send};
 
 use crate::StartError;
 use crate::event::SendEvent;
@@ -227,7 +227,7 @@ impl SenderBuilder {
         self.with(move |options| {
             let session = SessionKey { group: options.group, source: None };
             let serve = ServeOptions::of_session(listen, session, Limits::default().children);
-            options.serve = Some(ServeUse { serve, only });
+            options.serve = Some(ServeUse { serve, only, gather: GATHER });
         })
     }
 

@@ -11,7 +11,9 @@ use std::time::Duration as StdDuration;
 use layercast_core::contract::{Cause, Estimates};
 use layercast_core::family::Family;
 use layercast_core::units::{Duration, Level, Time};
-use layercast_delivery::node::{Failure, Output, ReceiverNote, ReceiverSettings, SessionReceiver, Sink};
+use layercast_delivery::node::{
+    Failure, Output, Parents, ReceiveError, ReceiverNote, ReceiverSettings, SessionReceiver, Sink,
+};
 use layercast_delivery::object::AssemblyCounters;
 use layercast_delivery::reception::{
     DiskError, ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
@@ -23,6 +25,7 @@ use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Registry;
 
+use crate::active::random;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
@@ -62,8 +65,11 @@ pub struct ReceiveOptions {
     pub salt: Option<Salt>,
     /// Whose signed tables and objects are taken; anyone's if empty.
     pub keys: Vec<PublicKey>,
-    /// The relays that are asked where no multicast comes.
+    /// The relays that are asked where no multicast comes. In a session whose routers take part they, or the source, send
+    /// everything.
     pub relays: RelayUse,
+    /// Whether the routers of the session take part, where `known` is not its description, which says so.
+    pub is_routed: bool,
     /// The seed of the receiver's random numbers; any if none.
     pub seed: Option<u64>,
 }
@@ -87,6 +93,7 @@ impl ReceiveOptions {
             salt: None,
             keys: Vec::new(),
             relays: RelayUse::default(),
+            is_routed: false,
             seed: None,
         }
     }
@@ -96,10 +103,28 @@ impl ReceiveOptions {
         HostPaths { interface: self.interface.clone(), relays: self.relays.clone(), any_source: false }
     }
 
+    /// From whom packets come if the routers of the session take part; none for other sessions.
+    fn parents(&self) -> Result<Option<Parents>, Error> {
+        let is_described = matches!(&self.known, Known::Session(session) if session.is_routed());
+        if !(self.is_routed || is_described) {
+            return Ok(None);
+        }
+        let addresses = self.relays.relays.clone();
+        if addresses.is_empty() {
+            let protocol = match &self.known {
+                Known::Session(session) => session.protocol.clone(),
+                _ => "with routers".to_owned(),
+            };
+            return Err(ReceiveError::NoParents { protocol }.into());
+        }
+        Ok(Some(Parents { addresses, secret: random()? }))
+    }
+
     /// What its receiver is to do.
-    fn node(&self) -> ReceiverSettings {
+    fn node(&self) -> Result<ReceiverSettings, Error> {
         let seed = self.seed.unwrap_or_else(random_seed);
-        ReceiverSettings {
+        Ok(ReceiverSettings {
+            parents: self.parents()?,
             known: self.known.clone(),
             group_key: self.group_key.clone(),
             salt: self.salt,
@@ -114,7 +139,7 @@ impl ReceiveOptions {
             within: self.within.map(duration),
             seed,
             number: NonZeroU64::new(seed).unwrap_or(NonZeroU64::MIN),
-        }
+        })
     }
 }
 
@@ -207,7 +232,7 @@ pub fn receive_of<F: Family>(
     if options.settings.mirror {
         reception.open_record().map_err(|error| failed(options, error))?;
     }
-    let mut host = FilesHost::<F>::new(options.node(), options.paths(), reception);
+    let mut host = FilesHost::<F>::new(options.node()?, options.paths(), reception);
     let mut watch = Watch::default();
     let finished = run(&mut host, stop, &mut |host, event| watch.say(host, event, say));
     say_objects(&mut host, say);
@@ -296,7 +321,7 @@ impl Watch {
     fn progress<F: Family>(self, host: &FilesHost<F>) -> ReceiveProgress {
         let now = progress(host);
         match self.last {
-            Some(last) if host.node.session().is_none() => {
+            Some(last) if host.node.session().is_none() && host.node.member().is_none() => {
                 ReceiveProgress { objects: now.objects, assembly: now.assembly, ..last }
             }
             last => ReceiveProgress { goodput_bps: last.map_or(0.0, |last| last.goodput_bps), ..now },
@@ -334,11 +359,11 @@ fn progress<F: Family>(host: &FilesHost<F>) -> ReceiveProgress {
         name: reception.only_path().map(str::to_owned),
         objects: reception.progress(),
         goodput_bps: 0.0,
-        estimates: session.map(SessionReceiver::estimates).unwrap_or_default(),
+        estimates: host.node.estimates(),
         packets_lost: host.node.recent_packets(host.clock().now()).map(|recent| recent.lost()),
         last_change: session.and_then(SessionReceiver::last_change),
         counters: host.counters(),
-        protection: session.and_then(SessionReceiver::protection).copied().unwrap_or_default(),
+        protection: host.node.protection().copied().unwrap_or_default(),
         untrusted_tables: reception.untrusted_tables(),
         assembly: reception.counters(),
     }

@@ -1,7 +1,7 @@
 //! A receiver on sockets.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use layercast_core::Always as _;
 use layercast_core::contract::JoinError;
@@ -17,6 +17,7 @@ use layercast_delivery::security::feedback::TAG_BYTES;
 use layercast_delivery::session::PACKET_BYTES;
 use layercast_protocols::registry::Registry;
 
+use crate::active::NodeSocket;
 use crate::amt::{AmtRelay, AmtTunnel};
 use crate::error::Error;
 use crate::host::{
@@ -255,6 +256,10 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
                     self.send(kind, &message, to);
                     Ok(())
                 }
+                Output::Unicast { to, ecn, bytes } => {
+                    self.access.iter_mut().for_each(|access| access.send_unicast(to, ecn, &bytes));
+                    Ok(())
+                }
                 Output::Ended(Err(failure)) => {
                     let failure = self.explained(failure);
                     on(self, Output::Ended(Err(failure)));
@@ -292,6 +297,16 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
         let (group, source) = (settings.known.group(), settings.known.source());
         // One may not have it, and the sockets of the other are closed only when packets come by this one.
         let access = match path {
+            Path::Parents => {
+                let parents = self.node.settings().parents.iter();
+                let mut parents = parents.flat_map(|parents| &parents.addresses);
+                let any: SocketAddr = match parents.any(SocketAddr::is_ipv6) {
+                    true => (Ipv6Addr::UNSPECIFIED, 0).into(),
+                    false => (Ipv4Addr::UNSPECIFIED, 0).into(),
+                };
+                self.access = Some(Access::Tunnel(Box::new(NodeSocket::open(any)?)));
+                return Ok(());
+            }
             Path::Multicast => {
                 let interface = Interface::find(self.paths.interface.as_deref(), group)?;
                 if let Some((what, remedy)) = Interface::trouble(&interface.name)

@@ -10,6 +10,7 @@ mod program;
 mod quiet;
 mod read_ahead;
 mod repairs;
+mod routed;
 mod scan;
 mod state;
 mod store;
@@ -62,6 +63,8 @@ const HASH_SENT: Duration = Duration::from_ms(2000);
 pub const TAGGED: u64 = 64 << 20;
 /// The size of packets with all headers, if nothing else is wanted (CHOICE): it leaves room for tunnels in an MTU of 1500 bytes.
 pub const PACKET: Size = Size::from_bytes(1400);
+/// How long a source whose routers take part waits for others after the first relay or receiver, if nothing else is wanted (CHOICE).
+pub const GATHER: StdDuration = StdDuration::from_secs(2);
 /// The maximum number of receivers whose completions are distinguished. Further ones count as known.
 const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 
@@ -83,6 +86,8 @@ pub struct ServeUse {
     pub serve: ServeOptions,
     /// Whether nothing is sent by multicast.
     pub only: bool,
+    /// How long a source whose routers take part waits for others after the first relay or receiver.
+    pub gather: StdDuration,
 }
 
 /// The options of a transmission.
@@ -172,7 +177,7 @@ impl<P> SendOptions<P> {
 }
 
 /// The progress of a transmission.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SendProgress {
     /// Time since the start.
     pub elapsed: StdDuration,
@@ -195,6 +200,8 @@ pub enum Stopped {
     Rounds,
     /// The requested number of receivers is complete.
     Completions,
+    /// All receivers that came have everything: of a session whose routers take part.
+    AllComplete,
     /// A stop was requested.
     Interrupted,
 }
@@ -253,7 +260,8 @@ pub enum SendEvent<'a> {
     Notice(&'a Notice),
 }
 
-/// Sends files and folders until one of its ends. `say` gets the events.
+/// Sends files and folders until one of its ends. `say` gets the events. If the protocol has active routers, they are sent in order
+/// to those that are served, over relays that take part, and the session ends when all have them.
 ///
 /// # Errors
 /// Why it could not start or ended early.
@@ -263,6 +271,9 @@ pub fn send<P: AnyProtocol>(
     stop: &AtomicBool,
     say: &mut dyn FnMut(&SendEvent<'_>),
 ) -> Result<Sent, Error> {
+    if options.protocol.requirements().has_routers() {
+        return routed::send(paths, options, stop, say);
+    }
     let any: IpAddr = match options.group {
         SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
         SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),

@@ -79,7 +79,7 @@ pub(crate) use endpoint::ENDPOINT;
 #[cfg(all(feature = "emulator", target_os = "linux"))]
 mod endpoint {
     use super::*;
-    use crate::endpoint_arguments::Role;
+    use crate::emulator::endpoint::arguments::Role;
 
     pub(crate) static ENDPOINT: Table<Role> = Table {
         command: "endpoint",

@@ -15,7 +15,9 @@ use layercast_transport::announcing::{Size, describe};
 
 use super::*;
 use crate::arguments::Command as Parsed;
-use crate::configured::{ReceiveConfig, RelayConfig, SendConfig};
+use crate::net::receive::configured::ReceiveConfig;
+use crate::net::relay::configured::RelayConfig;
+use crate::net::send::configured::SendConfig;
 
 const GROUP: &str = "239.1.2.0:5500";
 
@@ -35,7 +37,8 @@ fn folder() -> &'static Path {
         else {
             unreachable!("an endpoint")
         };
-        let session = crate::endpoint::plan(&endpoint).expect("a plan").session().expect("a session");
+        let session =
+            crate::emulator::endpoint::plan(&endpoint).expect("a plan").session().expect("a session");
         let relays = ["192.0.2.9:5600".parse::<std::net::SocketAddr>().expect("an address")];
         let size = Size { files: 1, bytes: 1 };
         let described = describe(&session, "name", None, (16, size), &relays).expect("a description");
@@ -122,7 +125,7 @@ impl Line {
             Parsed::Send(send) => text(SendConfig::of(send, &given)),
             Parsed::Receive(receive) => text(ReceiveConfig::of(receive, &given, &stop)),
             Parsed::Relay(relay) => text(RelayConfig::of(relay, &given)),
-            Parsed::Endpoint(endpoint) => text(crate::endpoint::plan(endpoint)),
+            Parsed::Endpoint(endpoint) => text(crate::emulator::endpoint::plan(endpoint)),
             // These have no options but their arguments.
             command => format!("{command:?}"),
         }

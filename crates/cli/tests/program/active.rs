@@ -16,7 +16,6 @@ fn taking_part(group: &str, listen: SocketAddr, parent: SocketAddr, metrics: Soc
     Killed(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts"))
 }
 
-/// Keys that would be ignored are the worst of them: the file would leave in the clear.
 #[test]
 fn what_a_reliable_session_does_not_have_is_refused_and_nothing_is_sent() {
     let (directory, file) = with_file("reliable-refused", 1000);
@@ -38,35 +37,25 @@ fn what_a_reliable_session_does_not_have_is_refused_and_nothing_is_sent() {
             let help = line.and_then(|line| error.lines().nth(line + 1));
             assert!(help.is_some_and(|help| help.starts_with("  = help: ")), "{flag}: {error}");
         }
-        assert!(!error.contains("sending at") && !error.contains("cannot be read"), "{error}");
     };
     let send = ["send", &file, "--group", &group, "--serve", &parent, "--reliable"];
     let send = |more: &[&str]| refused(&send, more, "send");
-    send(&["--key", &key]);
-    send(&["--group-key", &key, "--encrypt"]);
     send(&["--for", "1 s", "--rounds", "1", "--until-complete", "1"]);
-    send(&["--interface", "nosuch0", "--ttl", "3", "--describe", &key, "--name", "n", "--state", &key]);
-    send(&["--follow", "--json", "--metrics", "127.0.0.1:0", "--serve-only", "--no-reports", "--all-layers"]);
+    send(&["--ttl", "3", "--state", &key, "--follow", "--no-announce"]);
+    send(&["--serve-only", "--no-reports", "--all-layers"]);
     let receive = ["receive", "--group", &group, "--into", &into, "--relay", &parent, "--reliable"];
     let receive = |more: &[&str]| refused(&receive, more, "receive");
-    receive(&["--key", &key, "--group-key", &key, "--mirror", "--trace", &key]);
-    receive(&[
-        "--interface",
-        "nosuch0",
-        "--within",
-        "1 s",
-        "--on-complete",
-        "true",
-        "--silent",
-        "--relay-only",
-    ]);
+    receive(&["--trace", &key, "--interface", "nosuch0", "--silent", "--relay-only"]);
+    // Keys that cannot be read are an error, before anything is sent or received.
+    for line in [
+        &["send", &file, "--group", &group, "--serve", &parent, "--reliable", "--group-key", &key][..],
+        &["receive", "--group", &group, "--into", &into, "--relay", &parent, "--reliable", "--key", &key],
+    ] {
+        let output = run(line);
+        let error = text(&output.stderr);
+        assert!(output.status.code() != Some(0) && error.contains("cannot be read"), "{line:?}: {error}");
+    }
     assert!(!directory.join("no.key").exists());
-    // A key in a URL would be ignored too.
-    let key = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo";
-    let url = format!("layercast://{group}?source=127.0.0.1&key={key}");
-    let output = run(&["receive", &url, "--into", &into, "--relay", &parent, "--reliable"]);
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(text(&output.stderr).contains("reliable sessions have none yet"), "{output:?}");
     // As many links as a router has.
     let links = run(&["relay", &group, "--protocol", "amca", "--parent", &parent, "--max-children", "65"]);
     assert_eq!(links.status.code(), Some(2), "{links:?}");
@@ -131,4 +120,47 @@ fn relays_that_take_part_are_shown_as_a_tree() {
     let stdout = std::io::BufReader::new(sender.stdout.take().expect("its output"));
     let (out, error, status) = ended(sender, stdout);
     assert_eq!(status, Some(0), "{out}{error}");
+}
+
+/// A description names the protocol, the keys and where the source serves: nothing else need be given.
+#[test]
+fn a_reliable_session_is_signed_encrypted_and_found_by_its_description() {
+    let (directory, file) = with_file("reliable-keys", 300_000);
+    let (group, serve) = (group(80), free_port().to_string());
+    let path = |name: &str| directory.join(name).display().to_string();
+    for line in [&["--group", &path("group.key")][..], &[&path("secret.key")]] {
+        let made = run(&[&["key", "new"][..], line].concat());
+        assert!(made.status.success(), "{}", text(&made.stderr));
+    }
+    let described = path("session.sdp");
+    let keys =
+        ["--group-key", &path("group.key"), "--encrypt", "--key", &path("secret.key")].map(str::to_owned);
+    let mut line =
+        vec!["send", &file, "--group", &group, "--control", "nca", "--reliable", "--serve", &serve];
+    line.extend(keys.iter().map(String::as_str));
+    line.extend(["--describe", &described, "--json"]);
+    let sender = transfer(&line).spawn().expect("the program starts");
+    let begin = Instant::now();
+    while !directory.join("session.sdp.sig").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "no description was written");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (into, public) = (path("into"), path("secret.key.pub"));
+    let receive = |more: &[&str]| run(&[&["receive", &described, "--into", &into][..], more].concat());
+    let without = receive(&["--key", &public, "-q"]);
+    assert!(text(&without.stderr).contains("--group-key"), "{}", text(&without.stderr));
+    let command = format!("echo \"$LAYERCAST_NAME\" >>'{}'", path("log"));
+    let key = path("group.key");
+    let received = receive(&["--key", &public, "--group-key", &key, "--json", "--on-complete", &command]);
+    let (out, error) = (text(&received.stdout), text(&received.stderr));
+    assert_eq!(received.status.code(), Some(0), "{out}{error}");
+    assert_eq!(fs::read(directory.join("into/a file")).expect("the file"), vec![7; 300_000]);
+    let events: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let has = |name: &str| events.iter().any(|event| event["event"] == name);
+    assert!(["session", "object_complete", "end"].iter().all(|name| has(name)), "{out}");
+    assert_eq!(fs::read_to_string(path("log")).expect("a log"), "a file\n");
+    let sent = sender.wait_with_output().expect("its end");
+    let out = text(&sent.stdout);
+    assert!(sent.status.success() && out.contains("all_complete"), "{out}{}", text(&sent.stderr));
 }

@@ -58,6 +58,7 @@ fn a_killed_sender_goes_on_with_symbols_that_receivers_do_not_have() {
         keys: Vec::new(),
         relays: Default::default(),
         seed: None,
+        is_routed: false,
     };
     let receiver = thread::spawn(move || receive(&options, &AtomicBool::new(false), &mut |_| {}));
     // Half of the file's eight seconds.

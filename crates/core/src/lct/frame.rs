@@ -1,6 +1,6 @@
 //! The LCT header of a data packet as bytes (RFC 5651, section 5.1).
 
-use super::{LctFields, MAX_CONTENT};
+use super::{Extension, LctFields, MAX_CONTENT};
 
 /// The version of LCT and of ALC (RFC 5651, section 5.1; RFC 5775, section 4.1).
 pub const VERSION: u8 = 1;
@@ -46,8 +46,10 @@ impl Frame<'_> {
         put(cci);
         put(&self.fields.session.unwrap_or(self.tsi).to_be_bytes());
         put(&self.toi.to_be_bytes());
-        put(&[extension.kind(), ((extension.content().len() + 2) / 4) as u8]);
-        put(extension.content());
+        if *extension != Extension::NONE {
+            put(&[extension.kind(), ((extension.content().len() + 2) / 4) as u8]);
+            put(extension.content());
+        }
         put(self.further);
         // C = 0 or 1, PSI = 0: RaptorQ has one form of payload id.
         let first = VERSION << 4 | (cci.len() as u8 / 4 - 1) << 2;
@@ -82,5 +84,8 @@ mod tests {
         let named = LctFields { session: Some(8), cci: Cci::Long([5; 8]), end_of_session: false, ..fields };
         let length = Frame { fields: named, further: &[], close_object: true, ..frame }.write(&mut room);
         assert_eq!((length, &room[..4], &room[12..16]), (28, &[0x14, 0xa1, 7, 6][..], &[0, 0, 0, 8][..]));
+        let bare = LctFields { extension: Extension::NONE, ..fields };
+        let length = Frame { fields: bare, further: &[], ..frame }.write(&mut room);
+        assert_eq!((length, &room[..4]), (16, &[0x10, 0xa2, 4, 6][..]));
     }
 }

@@ -18,6 +18,7 @@ use super::frame::{DESCRIPTION, END, PACKETS, is_from_parent};
 use super::source::{Collected, NodeCounters, ecn_of};
 use super::store::Store;
 use super::uplink::{Down, UpOptions, Uplink};
+use crate::protocols::of_session;
 use crate::relay::child::News;
 
 /// The most packets that a router's host keeps, for protocols whose routers repair.
@@ -149,12 +150,12 @@ impl RelayNode {
             tracing::warn!("the session is one of {}, not of {}", description.protocol, self.wanted);
             return;
         }
-        let (Ok(protocol), Some(plan)) = (description.protocol(), description.plan()) else {
+        let Ok(protocol) = of_session::<Protocol>(description, &[]) else {
             return cannot_be("a description was checked when it was read");
         };
         self.lives += 1;
         let stream = Stream::new(self.seed ^ self.lives, "router");
-        let Some(router) = protocol.router(plan, stream) else {
+        let Some(router) = protocol.router(description.plan(), stream) else {
             return cannot_be("a description is that of a protocol with routers");
         };
         let store = routers_store(&protocol).then(|| Store::sliding(STORE_MAX));

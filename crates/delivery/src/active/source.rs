@@ -1,23 +1,27 @@
 //! The host of a source.
 
-use std::io;
 use std::net::SocketAddr;
 
 use layercast_core::contract::{
-    Action, Arrival, ChildSet, Ecn, Endpoint as _, Host, Input, Origin, Payload, Send, Target, TraceEvent,
-    drive,
+    Action, Arrival, ChildSet, Ecn, Endpoint as _, Estimates, Host, Input, Origin, Payload, Send, Target,
+    TraceEvent, drive,
 };
 use layercast_core::family::AnyProtocol as _;
+use layercast_core::lct::{Cci, Extension, LctFields};
 use layercast_core::stream::Stream;
-use layercast_core::units::{Channel, Duration, RateEstimate, Seq, Size, Time};
+use layercast_core::units::{Channel, Duration, Seq, Size, Time};
+use layercast_core::{Always as _, cannot_be};
 use layercast_protocols::active::{decode, encode};
 use layercast_protocols::registry::{self, Header, Protocol};
 
 use super::Wire;
-use super::description::{Description, DescriptionError};
 use super::downlinks::{DownOptions, Downlinks};
 use super::frame::{DESCRIPTION, END, PACKETS};
-use super::reel::{Contents, Reel};
+use crate::node::{Length, frame};
+use crate::packet::MAX_HEADER;
+use crate::security::protection::{AUTH_BYTES, Outgoing, ProtectError};
+use crate::sender::Load;
+use crate::session::{Session, SessionError};
 
 /// How often the end of the session is said, and how far apart.
 const ENDS: u32 = 5;
@@ -26,6 +30,31 @@ const END_EVERY: Duration = Duration::from_ms(200);
 /// The ECN field of data of a protocol: ECN-capable if its receivers count marks.
 pub(super) fn ecn_of(protocol: &Protocol) -> Ecn {
     if protocol.requirements().character().ecn { Ecn::Capable } else { Ecn::NotCapable }
+}
+
+/// What a source sends in order, by numbers that do not change.
+pub trait Pieces {
+    /// Why a piece is missing, which ends the session.
+    type Error: From<ProtectError>;
+
+    /// How many there are.
+    fn count(&self) -> u64;
+
+    /// Writes the payload of a piece to `room`: an empty one if the piece has become needless.
+    ///
+    /// # Errors
+    /// Why it is missing.
+    fn piece(&mut self, number: u64, room: &mut [u8]) -> Result<Load, Self::Error>;
+}
+
+/// The LCT fields of a piece: its number, by which receivers check that it is in its place.
+pub(super) fn fields(number: u64) -> LctFields {
+    LctFields {
+        cci: Cci::Short((number as u32).to_be_bytes()),
+        session: None,
+        end_of_session: false,
+        extension: Extension::NONE,
+    }
 }
 
 /// Only collects what an endpoint asks for.
@@ -83,10 +112,10 @@ enum Stage {
 pub struct SourceNode {
     endpoint: registry::Source,
     links: Downlinks,
-    description: Description,
+    session: Session,
     /// The ECN field of data.
     ecn: Ecn,
-    reel: Reel,
+    protection: Option<Outgoing>,
     next: u64,
     stage: Stage,
     gather: Duration,
@@ -94,30 +123,29 @@ pub struct SourceNode {
     counters: NodeCounters,
     actions: Collected,
     packet: Vec<u8>,
-    payload: Vec<u8>,
+    /// Where pieces are written.
+    room: Vec<u8>,
 }
 
 impl SourceNode {
-    /// A source that starts `gather` after the first child holds the channel. `random` are bytes that nobody else knows.
+    /// A source of a session that starts `gather` after the first child holds the channel. `random` are bytes that nobody else
+    /// knows.
     ///
     /// # Errors
-    /// If the protocol of the description does not fit.
+    /// If the description is invalid.
     pub fn new(
-        description: Description,
-        reel: Reel,
+        protocol: &Protocol,
+        session: Session,
         down: &DownOptions,
         gather: Duration,
         random: [u8; 32],
-    ) -> Result<SourceNode, DescriptionError> {
-        let protocol = description.protocol()?;
-        let plan = description.plan().ok_or(DescriptionError::Key("packet"))?;
-        let seed = u64::from(description.session);
+    ) -> Result<SourceNode, SessionError> {
+        session.check()?;
         Ok(SourceNode {
-            endpoint: protocol.source(plan, Stream::new(seed, "source")),
+            endpoint: protocol.source(session.plan(), Stream::new(session.tsi.into(), "source")),
             links: Downlinks::new(down, random),
-            ecn: ecn_of(&protocol),
-            description,
-            reel,
+            ecn: ecn_of(protocol),
+            protection: None,
             next: 0,
             stage: Stage::Gathering(None),
             gather,
@@ -125,27 +153,38 @@ impl SourceNode {
             counters: NodeCounters::default(),
             actions: Collected::default(),
             packet: Vec::new(),
-            payload: Vec::new(),
+            room: vec![0; MAX_HEADER + session.packet.as_bytes() as usize + AUTH_BYTES],
+            session,
         })
+    }
+
+    /// Authenticates pieces by a group key, and encrypts them if the session has a salt. Called before the start.
+    pub fn protect(&mut self, protection: Outgoing) {
+        self.protection = Some(protection);
+    }
+
+    /// The session description.
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     /// Takes a datagram.
     ///
     /// # Errors
-    /// Of the contents.
-    pub fn receive(
+    /// Why a piece is missing.
+    pub fn receive<P: Pieces>(
         &mut self,
         now: Time,
         from: SocketAddr,
         bytes: &[u8],
-        contents: &mut dyn Contents,
+        pieces: &mut P,
         wire: &mut dyn Wire,
-    ) -> io::Result<()> {
+    ) -> Result<(), P::Error> {
         let Some(up) = self.links.receive(now, from, bytes, wire) else {
-            return self.tick(now, contents, wire);
+            return self.tick(now, pieces, wire);
         };
         if up.packet.is_empty() {
-            let text = self.description.to_string();
+            let text = self.session.to_string();
             self.links.send_to(up.peer, DESCRIPTION, 0, text.as_bytes(), wire);
             return Ok(());
         }
@@ -159,14 +198,19 @@ impl SourceNode {
         self.counters.received += 1;
         let size = Size::from_bytes(up.packet.len() as u32);
         let origin = Origin::Child(up.link, up.peer);
-        self.give(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }), contents, wire)
+        self.give(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }), pieces, wire)
     }
 
     /// Does what is due.
     ///
     /// # Errors
-    /// Of the contents.
-    pub fn tick(&mut self, now: Time, contents: &mut dyn Contents, wire: &mut dyn Wire) -> io::Result<()> {
+    /// Why a piece is missing.
+    pub fn tick<P: Pieces>(
+        &mut self,
+        now: Time,
+        pieces: &mut P,
+        wire: &mut dyn Wire,
+    ) -> Result<(), P::Error> {
         self.links.look(now);
         match self.stage {
             Stage::Gathering(None) if self.links.holders() > 0 => {
@@ -174,10 +218,10 @@ impl SourceNode {
             }
             Stage::Gathering(Some(until)) if now >= until => {
                 self.stage = Stage::Sending;
-                self.give(now, Input::Start, contents, wire)?;
+                self.give(now, Input::Start, pieces, wire)?;
             }
             Stage::Sending if self.deadline.is_some_and(|at| at <= now) => {
-                self.give(now, Input::Timer, contents, wire)?;
+                self.give(now, Input::Timer, pieces, wire)?;
             }
             Stage::Ending(ENDS, _) => self.stage = Stage::Ended,
             Stage::Ending(said, at) if now >= at => {
@@ -205,17 +249,14 @@ impl SourceNode {
         self.stage == Stage::Ended
     }
 
-    /// How many pieces were sent first, and how many there are.
-    pub fn progress(&self) -> (u64, u64) {
-        (self.next.min(self.reel.pieces()), self.reel.pieces())
+    /// How many pieces were sent first.
+    pub fn reached(&self) -> u64 {
+        self.next
     }
 
-    /// The rate of the endpoint in bit/s, if it is known.
-    pub fn rate_bps(&self, now: Time) -> Option<f64> {
-        match self.endpoint.estimates(now).rate {
-            RateEstimate::Known(rate) => Some(rate.as_bps()),
-            RateEstimate::Unknown | RateEstimate::Unbounded => None,
-        }
+    /// The estimates of the endpoint.
+    pub fn estimates(&self, now: Time) -> Estimates {
+        self.endpoint.estimates(now)
     }
 
     /// Its links.
@@ -234,19 +275,19 @@ impl SourceNode {
         self.stage = Stage::Ended;
     }
 
-    fn give(
+    fn give<P: Pieces>(
         &mut self,
         now: Time,
         input: Input<Header>,
-        contents: &mut dyn Contents,
+        pieces: &mut P,
         wire: &mut dyn Wire,
-    ) -> io::Result<()> {
+    ) -> Result<(), P::Error> {
         self.deadline = drive(&mut self.endpoint, now, input, &mut self.actions);
-        self.act(contents, wire)?;
-        if self.next >= self.reel.pieces() && !matches!(input, Input::Finish) {
+        self.act(pieces, wire)?;
+        if self.next >= pieces.count() && !matches!(input, Input::Finish) {
             // Given more than once it changes nothing.
             self.deadline = drive(&mut self.endpoint, now, Input::Finish, &mut self.actions);
-            self.act(contents, wire)?;
+            self.act(pieces, wire)?;
             if self.deadline.is_none() {
                 self.stage = Stage::Ending(0, now);
             }
@@ -254,7 +295,7 @@ impl SourceNode {
         Ok(())
     }
 
-    fn act(&mut self, contents: &mut dyn Contents, wire: &mut dyn Wire) -> io::Result<()> {
+    fn act<P: Pieces>(&mut self, pieces: &mut P, wire: &mut dyn Wire) -> Result<(), P::Error> {
         let mut actions = core::mem::take(&mut self.actions.0);
         let mut outcome = Ok(());
         for action in actions.drain(..) {
@@ -262,19 +303,19 @@ impl SourceNode {
             if let Action::Send(send) = action
                 && outcome.is_ok()
             {
-                outcome = self.send(&send, contents, wire);
+                outcome = self.send(&send, pieces, wire);
             }
         }
         self.actions.0 = actions;
         outcome
     }
 
-    fn send(
+    fn send<P: Pieces>(
         &mut self,
         send: &Send<Header>,
-        contents: &mut dyn Contents,
+        pieces: &mut P,
         wire: &mut dyn Wire,
-    ) -> io::Result<()> {
+    ) -> Result<(), P::Error> {
         let number = match send.payload {
             // A window may allow packets beyond the end before `Input::Finish`: they are empty.
             Payload::Next => {
@@ -284,14 +325,19 @@ impl SourceNode {
             Payload::Stored(Seq(number)) => Some(number),
             Payload::None | Payload::Arrived => None,
         };
-        self.payload.clear();
+        let mut place = 0..0;
         if let Some(number) = number {
             self.counters.data += u64::from(send.payload == Payload::Next);
             self.counters.repairs += u64::from(send.payload != Payload::Next);
-            self.reel.read(number, contents, &mut self.payload)?;
+            let room = self.room.get_mut(MAX_HEADER..).always("it was made longer than a header");
+            let load = if number < pieces.count() { pieces.piece(number, room)? } else { Load::default() };
+            let repr = load.repr(fields(number), self.session.tsi);
+            place = frame(&mut self.room, &repr, Length::Payload(load.length), self.protection.as_mut())?;
         }
+        let piece = self.room.get(place).always("a packet is in its room");
         self.packet.clear();
-        if encode(&send.header, &self.payload, &mut self.packet).is_err() {
+        if encode(&send.header, piece, &mut self.packet).is_err() {
+            cannot_be::<()>("what a source sends has a form, and a piece fits a packet");
             return Ok(());
         }
         match send.target {

@@ -57,6 +57,12 @@ impl Store {
         self.pieces.get(&number.0).map(Vec::as_slice)
     }
 
+    /// The pieces that are here of those from one number through another, with their numbers.
+    pub fn range(&self, first: u64, through: Seq) -> impl Iterator<Item = (u64, &[u8])> {
+        let numbers = first..through.0.saturating_add(1).max(first);
+        self.pieces.range(numbers).map(|(number, piece)| (*number, piece.as_slice()))
+    }
+
     /// Drops the pieces up to this one.
     pub fn release(&mut self, through: Seq) {
         self.first = self.first.max(through.0.saturating_add(1));

@@ -7,11 +7,11 @@ use layercast_core::contract::{Ecn, Peer};
 use layercast_core::units::{Channel, Duration, Time};
 
 use super::Wire;
-use super::description::Description;
 use super::frame::{DESCRIPTION, END, PACKETS, up_head};
 use crate::relay::child::{Child, LinkReport, News};
 use crate::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
 use crate::relay::session::SessionKey;
+use crate::session::Session;
 
 /// How often the description is asked for until it comes.
 const ASK_EVERY: Duration = Duration::from_ms(200);
@@ -42,7 +42,7 @@ pub enum Down<'p> {
 #[derive(Debug)]
 pub struct Uplink {
     child: Child,
-    description: Option<Description>,
+    description: Option<Session>,
     /// Whether the description is that of the present parent.
     is_current: bool,
     next_ask: Time,
@@ -59,7 +59,7 @@ impl Uplink {
     }
 
     /// The description, once it is known.
-    pub fn description(&self) -> Option<&Description> {
+    pub fn description(&self) -> Option<&Session> {
         self.description.as_ref()
     }
 
@@ -78,7 +78,10 @@ impl Uplink {
         match data.channel {
             PACKETS => Some(Down::Packet(content, data.hops)),
             DESCRIPTION => {
-                let description: Description = std::str::from_utf8(content).ok()?.parse().ok()?;
+                let description: Session = std::str::from_utf8(content).ok()?.parse().ok()?;
+                if !description.is_routed() {
+                    return None;
+                }
                 let is_new = self.description.as_ref() != Some(&description);
                 self.description = Some(description);
                 self.is_current = true;

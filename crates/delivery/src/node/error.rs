@@ -78,6 +78,17 @@ pub enum ReceiveError {
     /// The session has files, and live data was asked for.
     #[error("the session has files, not a stream of live data: receive it without --stream")]
     NotStream,
+    /// The session goes over relays that take part, and none is known.
+    #[error(
+        "the session's protocol {protocol} needs relays that take part, or its source: name one with --relay"
+    )]
+    NoParents {
+        /// The protocol.
+        protocol: String,
+    },
+    /// The endpoint has left a session whose routers take part.
+    #[error("the receiver left the session: too much was lost, or nothing came any more")]
+    Left,
     /// The session could not be found by its table.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -131,6 +142,8 @@ impl ReceiveError {
             ReceiveError::NotEncrypted => "not_encrypted",
             ReceiveError::NotSigned { .. } => "not_signed",
             ReceiveError::IsStream | ReceiveError::NotStream => "other_content",
+            ReceiveError::NoParents { .. } => "no_relay",
+            ReceiveError::Left => "left",
             ReceiveError::Search(_) => "session_not_found",
             ReceiveError::Protocol(error) => error.name(),
             ReceiveError::Full { .. } => "full",
@@ -147,6 +160,7 @@ impl ReceiveError {
             ReceiveError::Interrupted
                 | ReceiveError::TimeOver { .. }
                 | ReceiveError::WrongGroup { .. }
+                | ReceiveError::NoParents { .. }
                 | ReceiveError::Protocol(ProtocolError::Agreed { .. } | ProtocolError::Option { .. })
                 | ReceiveError::Protocol(ProtocolError::SimulatedOnly { .. })
         )

@@ -10,6 +10,7 @@ mod output;
 mod overload;
 mod path;
 mod receiving;
+mod routed;
 mod search;
 mod searching;
 mod settings;
@@ -18,7 +19,7 @@ mod symbol_loss;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
-use layercast_core::contract::JoinError;
+use layercast_core::contract::{Estimates, JoinError};
 use layercast_core::family::Family;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
@@ -27,21 +28,26 @@ use super::error::ReceiveError;
 use super::packet_loss::RecentPackets;
 use super::session_receiver::{ReceiverCounters, SessionReceiver};
 use super::sink::{Datagrams, Sink};
+use crate::accept::AcceptCounters;
+use crate::active::member::Member;
 use crate::node::LevelDemand;
 use crate::notice::Notice;
 use crate::object::Instance;
 use crate::part::Part;
 use crate::search::{FoundSession, Known};
+use crate::security::protection::ProtectionCounters;
 use crate::session::is_usable_group;
 use breaker::Breaker;
 use foreign::Foreign;
 use path::PathChoice;
 use receiving::{Receiving, pump};
+use routed::Routed;
 use search::search_limit;
 use searching::{Searching, check_key};
 
 pub use output::{Failure, Message, Output};
 pub use path::{Path, Paths};
+pub use routed::Parents;
 pub use settings::ReceiverSettings;
 
 /// The interval of looks at progress, paths and limits.
@@ -69,6 +75,8 @@ enum State<F: Family> {
     Receiving(Box<Receiving<F>>),
     /// A session of another FLUTE sender.
     Foreign(Box<Foreign>),
+    /// A session whose routers take part, or its parent is asked for it.
+    Routed(Box<Routed>),
     /// The session was left, since all that would arrive is needless; what is here is decoded and compared.
     Finishing(Box<Receiving<F>>),
     /// All is complete, and the source is to hear that.
@@ -142,6 +150,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let group = self.settings.known.group();
         let error = match &self.settings.known {
             _ if !is_usable_group(group.ip()) => Some(ReceiveError::WrongGroup { address: group.ip() }),
+            Known::Session(session) if session.is_routed() && self.settings.parents.is_none() => {
+                Some(ReceiveError::NoParents { protocol: session.protocol.clone() })
+            }
             Known::Session(session) => check_key(&self.settings, session).err(),
             _ => None,
         };
@@ -172,7 +183,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
                 Some(&receiving.session)
             }
             State::Over(receiving) => receiving.as_ref().map(|receiving| &receiving.session),
-            State::Idle | State::Searching(_) | State::Foreign(_) | State::Pausing(..) => None,
+            State::Idle | State::Searching(_) | State::Foreign(_) | State::Routed(_) | State::Pausing(..) => {
+                None
+            }
         }
     }
 
@@ -182,7 +195,40 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             State::Foreign(foreign) => {
                 ReceiverCounters { accept: *foreign.counters(), ..ReceiverCounters::default() }
             }
+            State::Routed(routed) => {
+                let counters = routed.member().counters();
+                let accept = AcceptCounters {
+                    packets: counters.received,
+                    malformed: counters.malformed,
+                    ..AcceptCounters::default()
+                };
+                ReceiverCounters { accept, marked: counters.marked, ..ReceiverCounters::default() }
+            }
             _ => self.session().map(|session| *session.counters()).unwrap_or_default(),
+        }
+    }
+
+    /// The estimates of the congestion control.
+    pub fn estimates(&self) -> Estimates {
+        match &self.state {
+            State::Routed(routed) => routed.member().estimates(self.now),
+            _ => self.session().map(SessionReceiver::estimates).unwrap_or_default(),
+        }
+    }
+
+    /// Packets that were checked for authenticity; none if they are not.
+    pub fn protection(&self) -> Option<&ProtectionCounters> {
+        match &self.state {
+            State::Routed(routed) => routed.member().protection(),
+            _ => self.session()?.protection(),
+        }
+    }
+
+    /// The part in a session whose routers take part; none in other sessions.
+    pub fn member(&self) -> Option<&Member> {
+        match &self.state {
+            State::Routed(routed) => Some(routed.member()),
+            _ => None,
         }
     }
 
@@ -198,6 +244,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     pub fn symbol_size(&self) -> usize {
         match &self.state {
             State::Foreign(foreign) => foreign.symbol_size(),
+            State::Routed(routed) => {
+                routed.member().session().map_or(0, |session| session.symbol_size().into())
+            }
             _ => self.session().map_or(0, |session| session.session().symbol_size().into()),
         }
     }
@@ -243,6 +292,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
                 ]
             }
             State::Foreign(_) | State::Finishing(_) => [look, limit, working, None, None],
+            State::Routed(routed) => [look, limit, working, routed.deadline(), None],
             State::Reporting(receiving) => [receiving.completions.deadline(), None, None, None, None],
             State::Pausing(until, _) => [Some(*until), limit, None, None, None],
         };
@@ -264,6 +314,11 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             }
             State::Receiving(_) | State::Foreign(_) => {
                 if let Err(error) = self.receive(batch) {
+                    self.fail(Failure::Sink(error));
+                }
+            }
+            State::Routed(_) => {
+                if let Err(error) = self.receive_routed_in(batch) {
                     self.fail(Failure::Sink(error));
                 }
             }
@@ -365,6 +420,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             State::Searching(_) => self.search_on(),
             State::Receiving(_) => self.receive_on(),
             State::Foreign(_) => self.receive_foreign(),
+            State::Routed(_) => self.receive_routed(),
             State::Finishing(_) => self.finish(),
             State::Reporting(_) => {
                 self.report();

@@ -4,15 +4,16 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 
+use layercast_core::cannot_be;
 use layercast_core::contract::{
     Action, Arrival, Ecn, Endpoint as _, Estimates, Header as _, Input, Origin, Payload, Peer, Send, Target,
 };
 use layercast_core::family::{AnyHeader as _, AnyProtocol as _, Family};
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
-use layercast_core::{Always as _, cannot_be};
 
 use super::admission::Admission;
+use super::framing::{Length, frame};
 use crate::accept::Incoming;
 use crate::object::TOI_TABLE;
 use crate::packet::{Completion, Demand, MAX_HEADER, REFUSAL_BYTES, ReceptionReport, Refusal, Repr};
@@ -163,6 +164,9 @@ impl<F: Family> Source<F> {
         stream: Stream,
     ) -> Result<Source<F>, SessionError> {
         session.check_of::<F::Protocol>()?;
+        if protocol.requirements().has_routers() {
+            return Err(SessionError::Routers(session.protocol));
+        }
         let endpoint = protocol.source(session.plan(), stream);
         session.tsi = endpoint.session_number().unwrap_or(session.tsi);
         let (needs, plan) = (protocol.requirements(), session.plan());
@@ -552,7 +556,7 @@ impl<F: Family> Source<F> {
             return Ok(cannot_be("what is sent on a channel has a form for it"));
         };
         // The payload is written after space for the longest header, and then the header directly before it.
-        let Some((front, back)) = room.split_first_chunk_mut::<MAX_HEADER>() else {
+        let Some((_, back)) = room.split_first_chunk_mut::<MAX_HEADER>() else {
             return Ok(cannot_be("a packet has room"));
         };
         let has_payload = send.payload == Payload::Next;
@@ -565,18 +569,10 @@ impl<F: Family> Source<F> {
         let poll = self.collector.as_mut().filter(|_| asks).map(|collector| collector.poll(now));
         let known_level = self.demands.as_mut().filter(|_| asks).and_then(|demands| demands.announce(now));
         let repr = Repr { poll, known_level, ..load.repr(fields, self.session.tsi) };
-        let header_length = repr.write(front);
-        let start = MAX_HEADER - header_length;
         let whole = (self.session.packet.as_bytes() - self.session.ip_udp_bytes()) as usize;
-        let length = if self.fills && has_payload { whole } else { header_length + load.length };
-        front.copy_within(..header_length, start);
-        let length = match &mut self.protection {
-            None => length,
-            Some(protection) => {
-                let room = room.get_mut(start..).always("the header begins in the room");
-                protection.protect(room, length)?
-            }
-        };
-        Ok(Some(Packet { channel: Some(channel), to, place: start..start + length }))
+        let length =
+            if self.fills && has_payload { Length::Whole(whole) } else { Length::Payload(load.length) };
+        let place = frame(room, &repr, length, self.protection.as_mut())?;
+        Ok(Some(Packet { channel: Some(channel), to, place }))
     }
 }

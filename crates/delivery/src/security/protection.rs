@@ -203,11 +203,36 @@ impl Incoming {
     /// Why it must be dropped; it is counted.
     pub fn accept(&mut self, packet: &mut [u8]) -> Result<(), Rejection> {
         let accepted = self.check(packet);
+        self.count(accepted)
+    }
+
+    /// As [`Incoming::accept`], for packets that are repeated as they are: whether they came before does not count.
+    ///
+    /// # Errors
+    /// As [`Incoming::accept`].
+    pub fn accept_repeated(&mut self, packet: &mut [u8]) -> Result<(), Rejection> {
+        let accepted = self.open(packet);
+        self.count(accepted)
+    }
+
+    fn count(&mut self, accepted: Result<(), Rejection>) -> Result<(), Rejection> {
         match accepted {
             Ok(()) => self.counters.accepted += 1,
             Err(reason) => self.counters.rejected[reason as usize] += 1,
         }
         accepted
+    }
+
+    /// Decrypts an authentic packet, whether it came before or not.
+    ///
+    /// # Errors
+    /// Why it must be dropped; it is not counted.
+    pub fn open(&mut self, packet: &mut [u8]) -> Result<(), Rejection> {
+        let Found { place, asid, number } = self.examine(packet)?;
+        if asid != self.scheme.asid() {
+            return Err(Rejection::Scheme);
+        }
+        if self.is_authentic(packet, place, number) { Ok(()) } else { Err(Rejection::Forged) }
     }
 
     fn check(&mut self, packet: &mut [u8]) -> Result<(), Rejection> {

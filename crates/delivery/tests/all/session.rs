@@ -55,8 +55,8 @@ fn what_is_wrong_is_named() {
     assert_eq!(with("layercast = 1", "layercast = 2"), SessionError::Version(2));
     assert_eq!(with("session = 305419896", "session = -1"), SessionError::Key("session"));
     assert!(matches!(with("\"elm\"", "\"xyz\""), SessionError::Protocol { name, .. } if name == "xyz"));
-    let nca = with("\"elm\"", "\"nca\"");
-    assert!(nca.to_string().contains("`nca` needs active routers"), "{nca}");
+    let amca = with("\"elm\"", "\"amca\"");
+    assert_eq!(amca, SessionError::Option("report_every".into()), "all of its nodes agree on it");
     assert_eq!(with("packet = 1000", "packet = 100"), SessionError::Packet(100));
     assert_eq!(with("239.1.2.0", "10.1.2.0"), SessionError::Group([10, 1, 2, 0].into()));
     assert_eq!(with("239.1.2.0", "224.0.0.5"), SessionError::Group([224, 0, 0, 5].into()));

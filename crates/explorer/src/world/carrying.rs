@@ -81,6 +81,8 @@ impl World {
                     self.receivers[number].probes = begins;
                     self.set_joined(number, Channel(0), begins);
                 }
+                // No plan has a session whose routers take part.
+                Output::Unicast { .. } => {}
                 Output::Found(_) | Output::Trace(..) | Output::Notice(_) | Output::Look => {}
             }
         }

@@ -159,6 +159,18 @@ impl Requirements for Options {
     }
 
     fn agreed(&self) -> &'static [&'static str] {
-        &["report_every", "cr_max_interval", "buffer_packets", "repairs_count"]
+        &[
+            "report_every",
+            "cr_max_interval",
+            "repairs_count",
+            "rate_min",
+            "buffer_packets",
+            "older_data",
+            "decision_delay",
+            "opening",
+            "silent_limit",
+            "stall_limit",
+            "children",
+        ]
     }
 }

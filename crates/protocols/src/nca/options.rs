@@ -51,6 +51,10 @@ impl Requirements for Options {
         true
     }
 
+    fn agreed(&self) -> &'static [&'static str] {
+        &["report_interval", "loss_window", "cache", "buffer", "repair_hold", "child_timeout"]
+    }
+
     fn check(&self, _plan: &SessionPlan) -> Result<(), PlanError> {
         if self.cache < self.buffer {
             let (cache, buffer) = (self.cache, self.buffer);

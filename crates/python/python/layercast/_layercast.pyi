@@ -648,7 +648,7 @@ class Sent:
     @property
     def reason(self, /) -> str:
         """
-        Why it ended: `time`, `rounds`, `completions` or `interrupted`.
+        Why it ended: `time`, `rounds`, `completions`, `all_complete` or `interrupted`.
         """
     @property
     def receivers(self, /) -> float | None:

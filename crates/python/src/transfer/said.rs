@@ -65,7 +65,7 @@ pub(crate) struct SendProgress {
 /// What was sent, and who has it.
 #[pyclass(frozen, get_all, module = "layercast")]
 pub(crate) struct Sent {
-    /// Why it ended: `time`, `rounds`, `completions` or `interrupted`.
+    /// Why it ended: `time`, `rounds`, `completions`, `all_complete` or `interrupted`.
     reason: &'static str,
     /// The progress at the end.
     progress: Py<SendProgress>,
@@ -165,6 +165,7 @@ impl Seen for SendEvent {
             Stopped::Time => "time",
             Stopped::Rounds => "rounds",
             Stopped::Completions => "completions",
+            Stopped::AllComplete => "all_complete",
             Stopped::Interrupted => "interrupted",
         };
         let sent = Sent {

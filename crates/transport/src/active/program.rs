@@ -1,4 +1,4 @@
-//! The loop that all nodes have.
+//! The loop that a source and a relay have.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,99 +8,95 @@ use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Time};
 
 use super::socket::NodeSocket;
-use super::{ActiveEvent, ActiveFailure, ActiveProgress};
+use crate::error::Error;
 use crate::host::{Clock, Inbox};
-use crate::relay::RelayStatus;
 
 /// The longest wait, so that a stop is seen.
 const LONGEST_WAIT: StdDuration = StdDuration::from_millis(200);
 /// The interval of reports.
-const PROGRESS_EVERY: Duration = Duration::from_ms(1000);
+const REPORT_EVERY: Duration = Duration::from_ms(1000);
 /// The most deadlines between two looks at the socket.
 const BATCH: usize = 64;
 /// The length of the longest datagram.
 const DATAGRAM: usize = 1 << 16;
 
 /// A node.
-pub(super) trait Node {
+pub(crate) trait Node {
     /// A datagram has come, from an address and with an ECN field.
+    ///
+    /// # Errors
+    /// Why the node cannot go on.
     fn receive(
         &mut self,
         now: Time,
         from: (SocketAddr, Ecn),
         bytes: &[u8],
         socket: &mut NodeSocket,
-    ) -> Result<(), ActiveFailure>;
+    ) -> Result<(), Error>;
     /// Does what is due.
-    fn tick(&mut self, now: Time, socket: &mut NodeSocket) -> Result<(), ActiveFailure>;
+    ///
+    /// # Errors
+    /// Why the node cannot go on.
+    fn handle_timer(&mut self, now: Time, socket: &mut NodeSocket) -> Result<(), Error>;
     /// When something is due.
     fn deadline(&self) -> Option<Time>;
     /// Whether there is nothing left to do.
-    fn is_done(&mut self, now: Time) -> Result<bool, ActiveFailure>;
-    /// How far it is.
-    fn progress(&self, now: Time) -> ActiveProgress;
-    /// What a relay does.
-    fn status(&mut self, _now: Time, _socket: &NodeSocket) -> Option<RelayStatus> {
-        None
-    }
-    /// News, once.
-    fn take_event(&mut self) -> Option<ActiveEvent>;
+    fn is_done(&self) -> bool;
+    /// Says what is new.
+    fn say_news(&mut self) {}
+    /// Says how far it is, once a second and at the end.
+    ///
+    /// # Errors
+    /// Why the node cannot go on.
+    fn report(&mut self, now: Time, socket: &NodeSocket) -> Result<(), Error>;
     /// Ends.
     fn close(&mut self, socket: &mut NodeSocket);
 }
 
-/// Runs a node until it is done, or stopped.
-pub(super) fn run(
+/// Runs a node. Whether it was done; otherwise it was stopped.
+///
+/// # Errors
+/// Why it could not go on.
+pub(crate) fn run(
     node: &mut dyn Node,
-    mut socket: NodeSocket,
+    socket: &mut NodeSocket,
     clock: &Clock,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&ActiveEvent),
-) -> Result<ActiveProgress, ActiveFailure> {
-    say(&ActiveEvent::Ready(socket.address()?));
+) -> Result<bool, Error> {
     let mut inbox = Inbox::new(DATAGRAM);
-    let mut next_progress = clock.now() + PROGRESS_EVERY;
+    let mut next_report = clock.now() + REPORT_EVERY;
     let outcome = loop {
         if stop.load(Ordering::Relaxed) {
-            break Err(ActiveFailure::Interrupted);
+            break Ok(false);
         }
-        match step(node, &mut socket, clock, &mut inbox) {
-            Ok(false) => {}
-            Ok(true) => break Ok(()),
-            Err(error) => break Err(error),
+        if let Err(error) = step(node, socket, clock, &mut inbox) {
+            break Err(error);
         }
-        while let Some(event) = node.take_event() {
-            say(&event);
+        node.say_news();
+        if node.is_done() {
+            break Ok(true);
         }
         let now = clock.now();
-        if now >= next_progress {
-            next_progress = now + PROGRESS_EVERY;
-            say(&ActiveEvent::Progress(progress(node, &socket, now)));
-            if let Some(status) = node.status(now, &socket) {
-                say(&ActiveEvent::Status(Box::new(status)));
+        if now >= next_report {
+            next_report = now + REPORT_EVERY;
+            if let Err(error) = node.report(now, socket) {
+                break Err(error);
             }
         }
-        let until = node.deadline().map_or(next_progress, |at| at.min(next_progress));
+        let until = node.deadline().map_or(next_report, |at| at.min(next_report));
         let wait = StdDuration::from_nanos(until.since(clock.now()).as_ns()).min(LONGEST_WAIT);
         if !wait.is_zero() {
             socket.wait(wait);
         }
     };
-    node.close(&mut socket);
-    outcome.map(|()| progress(node, &socket, clock.now()))
+    node.close(socket);
+    let done = outcome?;
+    node.report(clock.now(), socket)?;
+    Ok(done)
 }
 
-fn progress(node: &dyn Node, socket: &NodeSocket, now: Time) -> ActiveProgress {
-    ActiveProgress { unsent: socket.unsent, ..node.progress(now) }
-}
-
-/// Does what is due; whether the node is done.
-fn step(
-    node: &mut dyn Node,
-    socket: &mut NodeSocket,
-    clock: &Clock,
-    inbox: &mut Inbox,
-) -> Result<bool, ActiveFailure> {
+/// Does what is due.
+fn step(node: &mut dyn Node, socket: &mut NodeSocket, clock: &Clock, inbox: &mut Inbox) -> Result<(), Error> {
     inbox.clear();
     socket.fill(inbox, clock)?;
     for index in 0..inbox.len() {
@@ -112,7 +108,7 @@ fn step(
         if node.deadline().is_none_or(|at| at > now) {
             break;
         }
-        node.tick(now, socket)?;
+        node.handle_timer(now, socket)?;
     }
-    node.is_done(clock.now())
+    Ok(())
 }

@@ -12,15 +12,16 @@ use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::session::SessionKey;
 
 use super::program::{Node, run};
-use super::send::{KEEP_ALIVE, random};
 use super::socket::NodeSocket;
-use super::{ActiveEvent, ActiveFailure, ActiveProgress};
+use super::{KEEP_ALIVE, random};
+use crate::error::Error;
 use crate::host::Clock;
-use crate::relay::{RelayStatus, RouterStatus, cpu_s, served};
+use crate::notice::Notice;
+use crate::relay::{RelayEvent, RelayStatus, RouterStatus, cpu_s, served};
 
-/// The options of a relay.
+/// The options of a relay whose router takes part.
 #[derive(Clone, Debug)]
-pub struct ActiveRelayOptions {
+pub struct RouterOptions {
     /// The session.
     pub session: SessionKey,
     /// The protocol whose router takes part, by name.
@@ -35,15 +36,15 @@ pub struct ActiveRelayOptions {
     pub alternatives: Alternatives,
 }
 
-/// Relays a session until it is stopped.
+/// Relays sessions of one group until it is stopped. `say` gets the events.
 ///
 /// # Errors
 /// Why it could not start or go on.
 pub fn relay(
-    options: &ActiveRelayOptions,
+    options: &RouterOptions,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&ActiveEvent),
-) -> Result<ActiveProgress, ActiveFailure> {
+    say: &mut dyn FnMut(&RelayEvent<'_>),
+) -> Result<RelayStatus, Error> {
     let clock = Clock::default();
     let up = UpOptions {
         session: options.session,
@@ -56,34 +57,38 @@ pub fn relay(
         alternatives: options.alternatives,
         keep_alive: KEEP_ALIVE,
     };
-    let socket = NodeSocket::open(options.listen)?;
+    let mut socket = NodeSocket::open(options.listen)?;
     let listen = socket.address()?;
+    say(&RelayEvent::Ready(listen));
     let node = RelayNode::new(&options.protocol, &up, &down, clock.now(), [random()?, random()?]);
-    let protocol = options.protocol.clone();
-    run(&mut Relaying { node, protocol, listen, measured: (clock.now(), 0) }, socket, &clock, stop, say)
+    let measured = (clock.now(), 0);
+    let mut relaying = Relaying { node, protocol: &options.protocol, listen, measured, say };
+    run(&mut relaying, &mut socket, &clock, stop)?;
+    Ok(relaying.status(clock.now(), &socket))
 }
 
-struct Relaying {
+struct Relaying<'a> {
     node: RelayNode,
-    protocol: String,
+    protocol: &'a str,
     listen: SocketAddr,
     /// When the rate was measured last, and the bytes sent until then.
     measured: (Time, u64),
+    say: &'a mut dyn FnMut(&RelayEvent<'_>),
 }
 
-impl Node for Relaying {
+impl Node for Relaying<'_> {
     fn receive(
         &mut self,
         now: Time,
         from: (SocketAddr, Ecn),
         bytes: &[u8],
         socket: &mut NodeSocket,
-    ) -> Result<(), ActiveFailure> {
+    ) -> Result<(), Error> {
         self.node.receive(now, from, bytes, socket);
         Ok(())
     }
 
-    fn tick(&mut self, now: Time, socket: &mut NodeSocket) -> Result<(), ActiveFailure> {
+    fn handle_timer(&mut self, now: Time, socket: &mut NodeSocket) -> Result<(), Error> {
         self.node.tick(now, socket);
         Ok(())
     }
@@ -93,19 +98,29 @@ impl Node for Relaying {
     }
 
     /// It serves the next session too.
-    fn is_done(&mut self, _now: Time) -> Result<bool, ActiveFailure> {
-        Ok(false)
+    fn is_done(&self) -> bool {
+        false
     }
 
-    fn progress(&self, _now: Time) -> ActiveProgress {
-        ActiveProgress {
-            children: self.node.down().count(),
-            counters: *self.node.counters(),
-            ..ActiveProgress::default()
+    fn say_news(&mut self) {
+        while let Some(news) = self.node.take_news() {
+            (self.say)(&RelayEvent::Notice(&Notice::Relay { news }));
         }
     }
 
-    fn status(&mut self, now: Time, socket: &NodeSocket) -> Option<RelayStatus> {
+    fn report(&mut self, now: Time, socket: &NodeSocket) -> Result<(), Error> {
+        let status = self.status(now, socket);
+        (self.say)(&RelayEvent::Progress(&status));
+        Ok(())
+    }
+
+    fn close(&mut self, socket: &mut NodeSocket) {
+        self.node.close(socket);
+    }
+}
+
+impl Relaying<'_> {
+    fn status(&mut self, now: Time, socket: &NodeSocket) -> RelayStatus {
         let (up, down) = (self.node.up(), self.node.down());
         let (parent, sent) = (down.parent(), down.sent());
         let (mut sessions, children) = served(parent, now);
@@ -115,7 +130,7 @@ impl Node for Relaying {
         }
         let (then, before) = std::mem::replace(&mut self.measured, (now, sent.bytes));
         let passed_s = now.since(then).as_secs_f64().max(1e-3);
-        Some(RelayStatus {
+        RelayStatus {
             listen: Some(self.listen),
             depth: parent.depth(),
             rate: Rate::from_bps((sent.bytes - before) as f64 * 8.0 / passed_s),
@@ -128,19 +143,11 @@ impl Node for Relaying {
             sessions,
             link: None,
             router: Some(RouterStatus {
-                protocol: self.protocol.clone(),
+                protocol: self.protocol.to_owned(),
                 is_taking_part: self.node.is_taking_part(),
                 counters: *self.node.counters(),
             }),
             children,
-        })
-    }
-
-    fn take_event(&mut self) -> Option<ActiveEvent> {
-        self.node.take_news().map(ActiveEvent::Parent)
-    }
-
-    fn close(&mut self, socket: &mut NodeSocket) {
-        self.node.close(socket);
+        }
     }
 }

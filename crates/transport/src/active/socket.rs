@@ -6,41 +6,44 @@ use std::time::Duration as StdDuration;
 
 use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
+use layercast_core::units::Channel;
 use layercast_delivery::active::Wire;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use socket2::MsgHdr;
 
-use super::ActiveFailure;
-use crate::host::{Clock, Inbox, PacketSocket, open_unicast};
+use crate::error::Error;
+use crate::host::{Clock, Inbox, PacketSocket, Tunnel, open_unicast};
+use crate::notice::Notice;
 use crate::relay::{control, for_socket, send_message};
 
 /// A UDP socket.
-pub(super) struct NodeSocket {
+#[derive(Debug)]
+pub(crate) struct NodeSocket {
     socket: PacketSocket,
     is_v6: bool,
     is_warned: bool,
     /// Datagrams that the system did not take.
-    pub(super) unsent: u64,
+    pub(crate) unsent: u64,
     /// System calls that sent.
-    pub(super) calls: u64,
+    pub(crate) calls: u64,
 }
 
 impl NodeSocket {
     /// Opens it.
-    pub(super) fn open(at: SocketAddr) -> Result<NodeSocket, ActiveFailure> {
+    pub(crate) fn open(at: SocketAddr) -> Result<NodeSocket, Error> {
         let socket = open_unicast(at)?;
         Ok(NodeSocket { socket, is_v6: at.is_ipv6(), is_warned: false, unsent: 0, calls: 0 })
     }
 
     /// Where it is.
-    pub(super) fn address(&self) -> Result<SocketAddr, ActiveFailure> {
+    pub(crate) fn address(&self) -> Result<SocketAddr, Error> {
         let what = || "read the address of a socket".to_owned();
-        self.socket.as_udp().local_addr().map_err(|source| ActiveFailure::Socket { what: what(), source })
+        self.socket.as_udp().local_addr().map_err(|source| Error::Socket { what: what(), source })
     }
 
     /// Waits for a datagram, for so long at most.
-    pub(super) fn wait(&self, most: StdDuration) {
+    pub(crate) fn wait(&self, most: StdDuration) {
         let timeout = Timespec { tv_sec: most.as_secs() as i64, tv_nsec: i64::from(most.subsec_nanos()) };
         // An interrupted wait is over: the caller looks at the time.
         let _ = poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout));
@@ -48,14 +51,45 @@ impl NodeSocket {
 
     /// Fills an empty inbox with datagrams that wait. An error that an earlier datagram has caused, such as a host that
     /// cannot be reached, is skipped.
-    pub(super) fn fill(&self, inbox: &mut Inbox, clock: &Clock) -> Result<(), ActiveFailure> {
+    pub(crate) fn fill(&self, inbox: &mut Inbox, clock: &Clock) -> Result<(), Error> {
         match inbox.drain(&self.socket, None, clock) {
             Err(error) => match error.kind() {
                 io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Ok(()),
-                _ => Err(ActiveFailure::Socket { what: "read from a socket".to_owned(), source: error }),
+                _ => Err(Error::Socket { what: "read from a socket".to_owned(), source: error }),
             },
             Ok(()) => Ok(()),
         }
+    }
+}
+
+/// A receiver whose routers take part talks with its parents itself: all that comes is for it.
+impl Tunnel for NodeSocket {
+    fn socket(&self) -> &PacketSocket {
+        &self.socket
+    }
+
+    fn join(&mut self, _: Channel, _: SocketAddr) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn leave(&mut self, _: Channel, _: SocketAddr) {}
+
+    fn rest(&self) -> StdDuration {
+        StdDuration::MAX
+    }
+
+    fn work(&mut self, _: &mut Inbox) {}
+
+    fn send_feedback(&self, _: &[u8], _: SocketAddr) -> Option<io::Result<()>> {
+        None
+    }
+
+    fn send_unicast(&mut self, to: SocketAddr, ecn: Ecn, bytes: &[u8]) {
+        self.send(to, ecn, bytes, &[]);
+    }
+
+    fn take_notice(&mut self) -> Option<Notice> {
+        None
     }
 }
 

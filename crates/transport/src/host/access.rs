@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::time::Duration as StdDuration;
 
+use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
 use layercast_core::{Always as _, cannot_be};
 use layercast_delivery::session::MAX_CHANNELS;
@@ -44,6 +45,11 @@ pub trait Tunnel: fmt::Debug {
 
     /// Sends a message to the source through the tunnel; none if such messages go past it.
     fn send_feedback(&self, message: &[u8], to: SocketAddr) -> Option<io::Result<()>>;
+
+    /// Sends a datagram of the receiver itself, where that talks with relays or the source.
+    fn send_unicast(&mut self, _to: SocketAddr, _ecn: Ecn, _bytes: &[u8]) {
+        cannot_be("this tunnel talks with its other end itself")
+    }
 
     /// A completion was sent; whether it is the first that went this way.
     fn note_completion(&self) -> bool {
@@ -199,6 +205,14 @@ impl Access {
                 tunnel.work(inbox);
                 reads
             }
+        }
+    }
+
+    /// Sends a datagram to a relay or the source of a session whose routers take part.
+    pub(crate) fn send_unicast(&mut self, to: SocketAddr, ecn: Ecn, bytes: &[u8]) {
+        match self {
+            Access::Native(_) => cannot_be("such a session has no groups"),
+            Access::Tunnel(tunnel) => tunnel.send_unicast(to, ecn, bytes),
         }
     }
 

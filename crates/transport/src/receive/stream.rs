@@ -88,7 +88,7 @@ pub fn receive(
     }
     raise_file_limit();
     let live = Live::new(Outputs::new(to.clone(), options.settings.replace));
-    let mut host = StreamHost::new(options.node(), options.paths(), live);
+    let mut host = StreamHost::new(options.node()?, options.paths(), live);
     let ended = run(&mut host, stop, &mut |host, event| say_event(host, event, say))?;
     let live = &host.node.sink;
     let ended = match ended {

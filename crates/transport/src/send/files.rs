@@ -9,8 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Time};
-use layercast_delivery::carousel::BlockWindow;
+use layercast_delivery::carousel::{BlockWindow, Pick};
 use layercast_delivery::catalogue::{CatalogueError, Item, TableSettings};
+use layercast_delivery::in_order::InOrder;
 use layercast_delivery::node;
 use layercast_delivery::object::{Coding, Content, Cut, Entry as Object, PART_SYMBOLS};
 use layercast_delivery::security::keys::SecretKey;
@@ -379,11 +380,31 @@ impl Files {
         self.withdrawn
     }
 
-    /// Withdraws files that changed or vanished. An error if nothing is left.
-    pub(super) fn check(&mut self, say: &mut dyn FnMut(&SendEvent<'_>)) -> Result<(), Error> {
+    /// Objects whose files changed or vanished since the last call.
+    pub(super) fn lost(&mut self) -> Vec<(u32, Error)> {
         let mut lost = self.store.check(CHECKS);
         lost.append(&mut self.unread);
-        for (toi, error) in lost {
+        lost
+    }
+
+    /// Whether one file is all that is sent.
+    pub(super) fn is_single(&self) -> bool {
+        self.is_single
+    }
+
+    /// The order in which everything is sent once.
+    pub(super) fn in_order(&self) -> InOrder {
+        self.sender.in_order()
+    }
+
+    /// Writes a part of the table, or a symbol.
+    pub(super) fn load(&mut self, pick: Pick, room: &mut [u8]) -> Result<Load, Error> {
+        self.sender.load(pick, room, &mut self.store)
+    }
+
+    /// Withdraws files that changed or vanished. An error if nothing is left.
+    pub(super) fn check(&mut self, say: &mut dyn FnMut(&SendEvent<'_>)) -> Result<(), Error> {
+        for (toi, error) in self.lost() {
             if self.is_single {
                 return Err(error);
             }

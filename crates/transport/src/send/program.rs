@@ -187,7 +187,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
 }
 
 /// The description of a session for others.
-fn described<P: AnyProtocol>(
+pub(super) fn described<P: AnyProtocol>(
     options: &SendOptions<P>,
     size: Size,
     session: &Session,
@@ -244,7 +244,7 @@ pub(super) fn new_salt() -> Salt {
 
 /// Serves receivers and relays by unicast too, if so asked.
 fn serve<P: AnyProtocol>(host: &mut SourceHost<P>, options: Option<&ServeUse>) -> Result<(), Error> {
-    let Some(ServeUse { serve, only }) = options else { return Ok(()) };
+    let Some(ServeUse { serve, only, .. }) = options else { return Ok(()) };
     let server = SourceServer::open(serve, host.session().source)?;
     host.branch(Box::new(server), *only);
     Ok(())
@@ -261,7 +261,7 @@ fn another_address<P: AnyProtocol>(host: &SourceHost<P>, interface: &Interface) 
 }
 
 /// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.
-fn announce<P: AnyProtocol>(
+pub(super) fn announce<P: AnyProtocol>(
     interface: &Interface,
     description: &Description,
     options: &SendOptions<P>,

@@ -7,7 +7,7 @@ fn sizes(node: &Node) -> (usize, usize) {
     match node {
         Node::Source(source, _) => (source.links().count(), 0),
         Node::Relay(relay) => (relay.down().count(), 0),
-        Node::Receiver(receiver, ..) => (0, receiver.kept()),
+        Node::Receiver(taking) => (0, taking.node.member().map_or(0, |member| member.kept())),
     }
 }
 
@@ -16,7 +16,7 @@ fn nodes_that_vanish_hold_nothing_up_for_ever() {
     for protocol in ["amca", "nca"] {
         // A receiver; and a relay, so that the two receivers behind it are lost too.
         for (gone, lost) in [(6, vec![6]), (4, vec![4, 5, 6])] {
-            let mut net = Net::new(protocol, &TREE, files(&LENGTHS), 0.0);
+            let mut net = Net::new(protocol, &TREE, &LENGTHS, 0.0);
             assert!(!net.run(2), "{protocol}: the source is done at once");
             net.gone.push(gone);
             assert!(net.run(600), "{protocol} without node {gone}: the source is not done at {}", net.now);
@@ -33,7 +33,7 @@ fn nodes_that_vanish_hold_nothing_up_for_ever() {
 fn changed_copies_of_datagrams_stop_no_program() {
     for protocol in ["amca", "nca"] {
         for seed in 0..20 {
-            let mut net = Net::new(protocol, &TREE, files(&LENGTHS), 0.01);
+            let mut net = Net::new(protocol, &TREE, &LENGTHS, 0.01);
             net.changed = Some(Stream::new(seed, "changed"));
             // Without a key they may well stop the session.
             net.run(30);

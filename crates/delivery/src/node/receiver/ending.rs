@@ -89,6 +89,11 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             State::Searching(_) | State::Foreign(_) => {
                 self.outputs.push_back(Output::Leave(Channel(0), self.settings.known.group()));
             }
+            State::Routed(routed) => {
+                self.state = State::Routed(routed);
+                self.leave_routed();
+                self.state = State::Idle;
+            }
             State::Receiving(mut receiving) => {
                 receiving.session.stop(self.now);
                 pump(&mut receiving, &mut self.sink, &mut self.outputs);

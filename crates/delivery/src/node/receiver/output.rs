@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use layercast_core::contract::Estimates;
+use layercast_core::contract::{Ecn, Estimates};
 use layercast_core::units::Channel;
 
 use super::path::Path;
@@ -47,6 +47,15 @@ pub enum Output<E> {
     Leave(Channel, SocketAddr),
     /// To send a message to the source.
     Send(Message, Feedback, SocketAddr),
+    /// To send a datagram to a relay or the source of a session whose routers take part.
+    Unicast {
+        /// Where it goes.
+        to: SocketAddr,
+        /// Its ECN field.
+        ecn: Ecn,
+        /// It.
+        bytes: Vec<u8>,
+    },
     /// A session was found.
     Found(Box<Session>),
     /// The receiver of the session did or noticed something, with what it believed of its path.

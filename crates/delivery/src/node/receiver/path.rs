@@ -41,6 +41,8 @@ pub enum Path {
     Multicast,
     /// A relay joins them in its place. The first message to it is sent within this time.
     Relay(Duration),
+    /// Datagrams of relays or the source, whose routers take part, come to a socket.
+    Parents,
 }
 
 /// What a look at the path says.

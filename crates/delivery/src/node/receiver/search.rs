@@ -1,6 +1,6 @@
 //! From the start to a session.
 
-use layercast_core::family::Family;
+use layercast_core::family::{AnyProtocol as _, Family};
 use layercast_core::units::{Channel, Duration};
 
 use super::foreign::Foreign;
@@ -10,6 +10,7 @@ use super::receiving::{Receiving, pump};
 use super::searching::{Searching, check_key, std_duration};
 use super::{LOOK_EVERY, Receiver, State, Wait};
 use crate::node::LevelDemand;
+use crate::node::error::ReceiveError;
 use crate::node::session_receiver::SessionReceiver;
 use crate::node::sink::{Datagrams, Sink};
 use crate::notice::Notice;
@@ -21,6 +22,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         self.wait = wait;
         self.is_busy = false;
         self.next_look = self.now + LOOK_EVERY;
+        if self.settings.parents.is_some() {
+            return self.search_routed();
+        }
         self.state = match &self.settings.known {
             Known::Flute(session) => State::Foreign(Box::new(Foreign::new(self.now, *session))),
             Known::Group(..) | Known::Session(_) => State::Searching(Box::new(Searching::new(
@@ -109,6 +113,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         self.outputs.push_back(Output::Found(Box::new(found.session.clone())));
         let protocol = protocols::of_session(&found.session, &settings.protocol_options);
         let protocol: F::Protocol = protocol.map_err(|error| Failure::Session(error.into()))?;
+        if protocol.requirements().has_routers() {
+            return Err(Failure::Session(ReceiveError::NoParents { protocol: found.session.protocol }));
+        }
         self.sink.follow(&found).map_err(Failure::Sink)?;
         let mut session = SessionReceiver::new(&protocol, found.session, settings.seed);
         if let Some(key) = &settings.group_key {

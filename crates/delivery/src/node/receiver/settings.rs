@@ -6,6 +6,7 @@ use std::sync::Arc;
 use layercast_core::units::Duration;
 
 use super::path::Paths;
+use super::routed::Parents;
 use crate::search::Known;
 use crate::security::encryption::Salt;
 use crate::security::keys::{GroupKey, PublicKey};
@@ -25,6 +26,8 @@ pub struct ReceiverSettings {
     pub protocol_options: Vec<(String, String)>,
     /// By which paths packets can come.
     pub paths: Paths,
+    /// From whom packets come if the routers of the session take part; none for other sessions.
+    pub parents: Option<Parents>,
     /// Whether it goes on after the end of a session, and after errors that may pass, until it is stopped.
     pub keep_going: bool,
     /// Whether the source gets neither completions nor reception reports. The reports of a congestion control are a part of it,
@@ -55,6 +58,7 @@ impl ReceiverSettings {
             keys: Arc::default(),
             protocol_options: Vec::new(),
             paths: Paths::Multicast,
+            parents: None,
             keep_going: false,
             silent: true,
             traces: false,

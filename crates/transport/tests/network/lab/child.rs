@@ -48,7 +48,11 @@ pub(crate) fn play(role: &str) {
     let file;
     if let ["serve", to, path] = words[..] {
         group = SocketAddr::new(to.parse().unwrap(), GROUP.port());
-        serve = Some(ServeUse { serve: serving(SessionKey { group, source: None }), only: true });
+        serve = Some(ServeUse {
+            serve: serving(SessionKey { group, source: None }),
+            only: true,
+            gather: std::time::Duration::ZERO,
+        });
         file = path.to_owned();
         words = vec!["send", &file, "1000", "2", "3", "elm"];
     }
@@ -141,6 +145,7 @@ pub(crate) fn play(role: &str) {
                 keys: Vec::new(),
                 relays: Default::default(),
                 seed: None,
+                is_routed: false,
             };
             let mut last = 0.0f64;
             let mut print = |report: &layercast_transport::receive::ReceiveProgress| {

@@ -73,7 +73,8 @@ fn through(number: u8, into: PathBuf, relays: &[SocketAddr]) -> ReceiveOptions {
 /// A source that sends to its children alone.
 fn serving_source(number: u8, file: PathBuf, ends: Ends) -> (Source, SocketAddr) {
     let listen = free_port();
-    let serve = Some(ServeUse { serve: serving(number, listen, &[]), only: true });
+    let serve =
+        Some(ServeUse { serve: serving(number, listen, &[]), only: true, gather: std::time::Duration::ZERO });
     (start(file, SendOptions { serve, ..sending(number, "elm", ends) }), listen)
 }
 

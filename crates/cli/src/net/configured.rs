@@ -1,0 +1,83 @@
+//! What each mode of `send`, `receive` and `relay` gets: its options, made of the flags that its [table](crate::modes) allows.
+//! Nothing else of a mode sees the arguments.
+//!
+//! `PartialEq` is not derived: the compiler then names a field that a mode never reads.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration as StdDuration;
+
+use layercast_core::family::AnyProtocol as _;
+use layercast_core::units::Duration;
+use layercast_delivery::active::downlinks::CHILDREN_MAX;
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::security::keys::GroupKey;
+use layercast_protocols::registry::Protocol;
+
+use crate::commands::Failure;
+use crate::modes::Given;
+use crate::net::host_address::Host;
+use crate::output::complain;
+
+/// The protocol of reliable sessions unless another one is named.
+pub(crate) const ACTIVE: &str = "amca";
+
+pub(crate) fn std(duration: Duration) -> StdDuration {
+    StdDuration::from_nanos(duration.as_ns())
+}
+
+pub(crate) fn input(text: &str) -> Failure {
+    Failure::Input(format!("error: {text}"))
+}
+
+/// The group key in a file.
+pub(crate) fn group_key(path: Option<&Path>) -> Result<Option<GroupKey>, Failure> {
+    path.map(|path| crate::net::key::read_as(path, KeyFile::into_group)).transpose()
+}
+
+/// The name of a protocol with routers.
+pub(crate) fn with_routers(name: &str) -> Result<String, Failure> {
+    let is_one = Protocol::named(name).is_some_and(|protocol| protocol.requirements().has_routers());
+    if is_one {
+        Ok(name.to_owned())
+    } else {
+        Err(input(&format!("`{name}` has no routers: use amca or nca")))
+    }
+}
+
+/// The most children of a node that takes part: as many as it has links, unless fewer are asked for.
+pub(crate) fn links(most: usize, given: &Given) -> Result<usize, Failure> {
+    if given.has("max_children") && most > CHILDREN_MAX {
+        return Err(input(&format!(
+            "--max-children {most}: a router has {CHILDREN_MAX} links at most; put another relay below it"
+        )));
+    }
+    Ok(most.min(CHILDREN_MAX))
+}
+
+/// All addresses of hosts, in their order, as far as they are known now.
+///
+/// # Errors
+/// If none is, though hosts are named.
+pub(crate) fn addresses(hosts: &[Host]) -> Result<Vec<SocketAddr>, Failure> {
+    let (mut all, mut unknown) = (Vec::new(), Vec::new());
+    for host in hosts {
+        match host.addresses() {
+            Ok(found) => all.extend(found),
+            Err(error) => unknown.push(format!("the host {} is not found: {error}", host.name)),
+        }
+    }
+    if all.is_empty() && !unknown.is_empty() {
+        return Err(Failure::Other(anyhow::Error::msg(unknown.join("; "))));
+    }
+    unknown.iter().for_each(|text| complain(&format!("warning: {text}")));
+    Ok(all)
+}
+
+/// Checks that no more hosts are named than a message or a description can name.
+pub(crate) fn at_most(flag: &str, hosts: &[Host], most: usize) -> Result<(), Failure> {
+    if hosts.len() <= most {
+        return Ok(());
+    }
+    Err(input(&format!("{flag}: {} relays are named, and {most} can be; leave some out", hosts.len())))
+}

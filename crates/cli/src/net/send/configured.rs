@@ -1,0 +1,202 @@
+//! The modes of `layercast send`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use layercast_core::layers::LayerTable;
+use layercast_core::units::{Rate, Size};
+use layercast_delivery::announce::relays::RELAYS_MAX;
+use layercast_delivery::protocols::{deployed, set_options};
+use layercast_delivery::relay::parent::Limits;
+use layercast_delivery::relay::session::SessionKey;
+use layercast_delivery::security::key_file::KeyFile;
+use layercast_delivery::session::PACKET_BYTES;
+use layercast_delivery::stream::{StreamPlan, Units};
+use layercast_protocols::registry::{self, Protocol};
+use layercast_transport::announcing::name_of;
+use layercast_transport::host::Interface;
+use layercast_transport::relay::ServeOptions;
+use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
+use layercast_transport::send::{Ends, SendOptions, ServeUse};
+
+use crate::commands::Failure;
+use crate::modes::{Given, SEND, SendMode};
+use crate::net::configured::{ACTIVE, addresses, at_most, group_key, input, links, std, with_routers};
+use crate::net::key::read_as;
+use crate::net::relaying::Serving;
+use crate::net::send::layering;
+use crate::net::stream_arguments::UnitSize;
+use crate::net::transfer_arguments::{PacketSize, Send, is_announced};
+use crate::net::transport_failure::failure;
+
+/// A mode with what it needs.
+// Made once.
+#[allow(clippy::large_enum_variant)]
+#[derive(Debug)]
+pub(crate) enum SendConfig {
+    Files(FilesSend),
+    Stream(StreamSend),
+}
+
+#[derive(Debug)]
+pub(crate) struct FilesSend {
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) options: SendOptions,
+    pub(crate) describe: Option<PathBuf>,
+    pub(crate) json: bool,
+    pub(crate) metrics: Option<SocketAddr>,
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct StreamSend {
+    pub(crate) inputs: Vec<StreamInput>,
+    pub(crate) options: StreamSendOptions,
+    pub(crate) describe: Option<PathBuf>,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+impl SendConfig {
+    pub(crate) fn of(send: &Send, given: &Given) -> Result<SendConfig, Failure> {
+        Ok(match SEND.mode(given) {
+            SendMode::Files => SendConfig::Files(files(send)?),
+            SendMode::Stream => SendConfig::Stream(stream(send)?),
+            SendMode::Reliable => SendConfig::Files(reliable(send, given)?),
+        })
+    }
+}
+
+fn files(send: &Send) -> Result<FilesSend, Failure> {
+    let mut protocol = protocol(send, "tide")?;
+    let packet = packet_size(send)?;
+    let layers = layering::table(&send.layering, &mut protocol, packet)?;
+    let common = layered(send, protocol, layers, packet)?;
+    let options = SendOptions {
+        ends: Ends { rounds: send.rounds, completions: send.until_complete, ..common.ends },
+        follow: send.follow,
+        state: send.state.clone(),
+        ..common
+    };
+    of_files(send, options)
+}
+
+fn of_files(send: &Send, options: SendOptions) -> Result<FilesSend, Failure> {
+    let options = SendOptions {
+        packs: !send.no_packages,
+        key: send.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()?,
+        ..options
+    };
+    Ok(FilesSend {
+        paths: send.paths.clone(),
+        options,
+        describe: send.describe.clone(),
+        json: send.watching.json,
+        metrics: send.watching.metrics,
+        quiet: send.quiet,
+    })
+}
+
+fn stream(send: &Send) -> Result<StreamSend, Failure> {
+    let packet = packet_size(send)?;
+    let layers = layering::stream_table(&send.layering, send.paths.len())?;
+    let units = match send.stream.units {
+        UnitSize::Fixed(size) => Units::Fixed(size.as_bytes()),
+        UnitSize::Length => Units::Length,
+    };
+    let options = StreamSendOptions {
+        send: layered(send, protocol(send, "elm")?, layers, packet)?,
+        plan: StreamPlan { deadline: send.stream.deadline, units },
+        share: send.stream.repair,
+    };
+    let one = |path: &PathBuf| match path.as_os_str() == "-" {
+        true => StreamInput::Standard,
+        false => StreamInput::Path(path.clone()),
+    };
+    let inputs: Vec<StreamInput> = send.paths.iter().map(one).collect();
+    if inputs.iter().filter(|input| **input == StreamInput::Standard).count() > 1 {
+        return Err(input("standard input can be one input only: name pipes for others"));
+    }
+    Ok(StreamSend {
+        inputs,
+        options,
+        describe: send.describe.clone(),
+        json: send.watching.json,
+        quiet: send.quiet,
+    })
+}
+
+/// Files in order, by a protocol whose routers take part. It has one layer, on whose rate it decides itself.
+fn reliable(send: &Send, given: &Given) -> Result<FilesSend, Failure> {
+    let PacketSize::Fixed(packet) = send.packet else {
+        return Err(input("--packet mtu: relays may be anywhere; give a size in bytes"));
+    };
+    let protocol = protocol(send, &with_routers(send.control.as_deref().unwrap_or(ACTIVE))?)?;
+    let any = Rate::from_mbps(1.0);
+    let layers = LayerTable::between(any, any).map_err(|error| input(&error.to_string()))?;
+    let common = layered(send, protocol, layers, packet)?;
+    let children = links(send.serving.max_children, given)?;
+    let serve = common.serve.map(|used| {
+        let limits = Limits { children, per_address: children, ..used.serve.limits };
+        ServeUse { serve: ServeOptions { limits, ..used.serve }, ..used }
+    });
+    of_files(send, SendOptions { serve, is_announced: send.announce, ..common })
+}
+
+/// The options that files and live data have, with what is of files only as live data needs it.
+fn layered(
+    send: &Send,
+    mut protocol: Protocol,
+    layers: LayerTable,
+    packet: Size,
+) -> Result<SendOptions, Failure> {
+    set_options(&mut protocol, &send.options).map_err(|error| failure(error.into()))?;
+    at_most("--relays", &send.serving.relays, RELAYS_MAX)?;
+    Ok(SendOptions {
+        interface: send.interface.clone(),
+        feedback_port: send.feedback_port,
+        packet,
+        ttl: send.ttl,
+        ends: Ends { after: send.after.map(std), ..Ends::default() },
+        group_key: group_key(send.group_key.as_deref())?,
+        reports: !send.no_reports,
+        on_demand: !send.all_layers,
+        encrypts: send.encrypt,
+        serve: serving(&send.serving, send.group),
+        relays: addresses(&send.serving.relays)?,
+        name: send.name.clone().unwrap_or_else(|| name_of(&send.paths)),
+        is_announced: is_announced(send.group, (send.announce, send.no_announce)),
+        ..SendOptions::new(send.group, protocol, layers)
+    })
+}
+
+fn protocol(send: &Send, default: &str) -> Result<Protocol, Failure> {
+    let control = send.control.as_deref().unwrap_or(default);
+    deployed(control).ok_or_else(|| {
+        let known = registry::NAMES.join(", ");
+        input(&format!("there is no protocol `{control}`; there are {known}"))
+    })
+}
+
+/// The size of packets, that of the interface's MTU if so asked.
+fn packet_size(send: &Send) -> Result<Size, Failure> {
+    if let PacketSize::Fixed(size) = send.packet {
+        return Ok(size);
+    }
+    let interface = Interface::find(send.interface.as_deref(), send.group).map_err(failure)?;
+    let mtu = interface.mtu(send.group).map(|mtu| mtu.min(*PACKET_BYTES.end()));
+    mtu.map(Size::from_bytes).ok_or_else(|| {
+        let name = &interface.name;
+        Failure::Other(anyhow::anyhow!(
+            "the system does not say the MTU of {name}: name a size with --packet"
+        ))
+    })
+}
+
+/// How a sender serves children itself.
+fn serving(serving: &Serving, group: SocketAddr) -> Option<ServeUse> {
+    let listen = serving.serve?;
+    let session = SessionKey { group, source: None };
+    let serve = ServeOptions::of_session(listen, session, serving.max_children);
+    Some(ServeUse { serve, only: serving.serve_only, gather: std(serving.gather) })
+}
