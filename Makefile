@@ -15,9 +15,9 @@ SKIPPED := $(abspath $(TARGET))/skipped.txt
 TOOLS := --manifest-path tools/Cargo.toml
 OUT ?= results
 # The transport, what sends by it, and the emulator need Linux, and so do the fuzzing of readers and the trials.
-without = $(if $(filter-out Linux,$(shell uname -s)),$(1:%=--exclude layercast-%))
-export WORKSPACE := --workspace $(call without,transport emulator outside)
-TOOLS_ALL := $(TOOLS) --workspace $(call without,fuzz trials)
+without = $(if $(filter-out Linux,$(shell uname -s)),$(1:%=--exclude %))
+export WORKSPACE := --workspace $(call without,layercast layercast-transport layercast-emulator layercast-outside)
+TOOLS_ALL := $(TOOLS) --workspace $(call without,layercast-fuzz layercast-trials)
 # What protocols are built on and judged by, without the tests that take seconds.
 QUICK := $(patsubst %,--package layercast-%,core kit protocols simulator laboratory)
 SLOW := allocations applications bbr bias capture compare contract convergence determinism dither ecn elm_sessions elm_strategies experiments fair_to \

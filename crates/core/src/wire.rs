@@ -5,6 +5,7 @@
 //! place, its [family](crate::family!), which passes them to the functions here.
 
 use core::fmt;
+use core::net::{IpAddr, SocketAddr};
 
 use crate::contract::Header;
 use crate::lct::{Cci, LctFields};
@@ -12,6 +13,40 @@ use crate::units::{Channel, Layer};
 
 /// The UDP port of data, unless a session names another.
 pub const DATA_PORT: u16 = 5500;
+
+/// Reads the group of a session's base layer: an address with a port, or with [`DATA_PORT`].
+///
+/// # Errors
+/// If it is no address, or has no port that packets can be sent to.
+pub fn group(text: &str) -> Result<SocketAddr, GroupError> {
+    let alone = |_| text.parse().map(|address: IpAddr| SocketAddr::new(address, DATA_PORT));
+    let group: SocketAddr = text.parse().or_else(alone).map_err(|_| GroupError::Address)?;
+    if group.port() == 0 { Err(GroupError::Port) } else { Ok(group) }
+}
+
+/// Why a text is not the group of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupError {
+    /// It is no address.
+    Address,
+    /// Its port is 0.
+    Port,
+}
+
+impl fmt::Display for GroupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GroupError::Address => f.write_str(
+                "an address of IPv4 or IPv6, with a port or without, such as 239.1.2.0:5500 or [ff15::1:0]:5500",
+            ),
+            GroupError::Port => {
+                write!(f, "port 0 is none to send to: use one from 1 to 65535, or none for {DATA_PORT}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for GroupError {}
 
 /// The UDP port of feedback in what the simulator captures.
 pub const FEEDBACK_PORT: u16 = 5501;

@@ -17,6 +17,7 @@ pub mod follow;
 pub mod groups;
 pub mod in_order;
 pub mod journal;
+pub mod layering;
 pub mod listing;
 pub mod live;
 pub mod memory;

@@ -80,7 +80,7 @@ pub(crate) fn compare_protocols(
     let of_contender = |contender: &Contender| lint::before(&contender.plan, &contender.text);
     let warnings = lint::render(&request.id, &lint::once(prepared.contenders.iter().map(of_contender)));
     let (results, stopped) =
-        waiting::wait(py, &stop, progress, |share| run_all(families, prepared, jobs, &stop, share))?;
+        waiting::wait(py, || stop.wish(), progress, |share| run_all(families, prepared, jobs, &stop, share))?;
     context.check(py)?;
     let results = results.map_err(|error| errors::compare(py, &error))?;
     let comparison = Comparison::new(&results, &command, request.reference.as_deref());

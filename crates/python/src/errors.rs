@@ -97,6 +97,43 @@ pub(crate) fn results(py: Python<'_>, error: &ResultsError) -> PyErr {
     failed(py, "the results could not be written", error)
 }
 
+/// A parameter of a transfer is wrong.
+#[cfg(target_os = "linux")]
+pub(crate) fn argument(py: Python<'_>, text: &str) -> PyErr {
+    exception(py, "ArgumentError", text, &[])
+}
+
+/// A transfer that is not started.
+#[cfg(target_os = "linux")]
+pub(crate) fn start(py: Python<'_>, error: &layercast::StartError) -> PyErr {
+    argument(py, &error.to_string())
+}
+
+/// A transfer that failed.
+#[cfg(target_os = "linux")]
+pub(crate) fn transfer(py: Python<'_>, error: &layercast::Error) -> PyErr {
+    let failed = exception(py, "TransferError", &error.to_string(), &[]);
+    // Without its name it is the error all the same.
+    let _ = failed.value(py).setattr("name", error.name());
+    failed
+}
+
+/// There is no outcome, as it was taken, or the transfer has panicked.
+#[cfg(target_os = "linux")]
+pub(crate) fn no_outcome(py: Python<'_>) -> PyErr {
+    exception(py, "TransferError", "the transfer has no outcome", &[])
+}
+
+/// Warns of something that ends no transfer.
+///
+/// # Errors
+/// If warnings are errors.
+#[cfg(target_os = "linux")]
+pub(crate) fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    let class = py.import("layercast.errors")?.getattr("TransferWarning")?;
+    py.import("warnings")?.call_method1("warn", (text, class)).map(|_| ())
+}
+
 /// Something here is of another version.
 pub(crate) fn version(py: Python<'_>, text: &str) -> PyErr {
     exception(py, "VersionError", text, &[])

@@ -1,7 +1,7 @@
-//! The native part of the Python package `layercast`: scenarios in, tables in Arrow's memory format out.
+//! The native part of the Python package `layercast`: scenarios in, tables in Arrow's memory format out; and transfers of files, on Linux.
 //!
 //! It has no opinion of its own: what a scenario means, what is measured and every word of an error come from the
-//! laboratory. The package's Python files, in `python/layercast`, make of it what a user sees.
+//! laboratory, or the transport. The package's Python files, in `python/layercast`, make of it what a user sees.
 
 mod catalogue;
 mod columns;
@@ -12,6 +12,8 @@ mod protocol;
 mod ran;
 mod swept;
 mod table;
+#[cfg(target_os = "linux")]
+mod transfer;
 mod waiting;
 
 use pyo3::prelude::*;
@@ -40,6 +42,11 @@ mod _layercast {
     use crate::swept::{Axis, Sweep, Swept, run_task};
     #[pymodule_export]
     use crate::table::Table;
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use crate::transfer::{
+        ReceiveProgress, Received, Running, SendProgress, Sent, TransferEvent, start_receive, start_send,
+    };
 
     /// The version.
     #[pymodule_export]

@@ -58,7 +58,7 @@ pub(crate) fn run_scenario(
     };
     let (outcome, stopped) = waiting::wait(
         py,
-        &stop,
+        || stop.wish(),
         progress,
         |share| with_family!(families, F => run::run::<F>(&plan, &request, &|done| share.set(done))),
     )?;

@@ -121,7 +121,8 @@ impl Sweep {
     ) -> PyResult<bool> {
         let stop = Stop::default();
         self.context.begin(&stop);
-        let (finished, stopped) = waiting::wait(py, &stop, progress, |share| {
+        let wish = || stop.wish();
+        let (finished, stopped) = waiting::wait(py, wish, progress, |share| {
             let begun = Progress::load(&self.grid, &self.store)?.stopped_by(&stop);
             with_family!(self.families, F => begun.finish::<F>(jobs, &|done| share.set(done)).map(|_| ()))
         })?;

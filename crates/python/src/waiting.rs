@@ -5,7 +5,6 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use layercast_laboratory::run::Stop;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -28,14 +27,14 @@ impl Share {
 }
 
 /// Runs `work` on a thread of its own, without the interpreter's lock, and meanwhile looks for signals and calls
-/// `progress` with the fraction done, from 0 to 1. If either raises, the work is stopped. Gives what the work gave,
-/// and whether Ctrl-C stopped it.
+/// `progress` with the fraction done, from 0 to 1. If either raises, `stop` is called. Gives what the work gave, and
+/// whether Ctrl-C stopped it.
 ///
 /// # Errors
 /// What a signal's handler or `progress` raised, but for `KeyboardInterrupt`.
 pub(crate) fn wait<T: Send>(
     py: Python<'_>,
-    stop: &Stop,
+    stop: impl Fn() + Sync,
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Share) -> T + Send,
 ) -> PyResult<(T, bool)> {
@@ -59,7 +58,7 @@ pub(crate) fn wait<T: Send>(
             while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none() {
                     raised = look(share.get()).err();
-                    raised.iter().for_each(|_| stop.wish());
+                    raised.iter().for_each(|_| stop());
                 }
             }
             (worker.join(), raised)

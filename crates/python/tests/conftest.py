@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,31 @@ def small(tmp_path: Path) -> str:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return str(path)
+
+
+def multicast_works() -> bool:
+    """Whether a multicast packet comes back on the loopback interface of this machine."""
+    group = "239.255.77.1"
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener, socket.socket(
+            socket.AF_INET, socket.SOCK_DGRAM
+        ) as speaker:
+            listener.bind((group, 0))
+            lo = socket.inet_aton("127.0.0.1")
+            listener.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton(group) + lo)
+            listener.settimeout(1)
+            speaker.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, lo)
+            speaker.sendto(b"x", (group, listener.getsockname()[1]))
+            return listener.recv(8) == b"x"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def multicast() -> None:
+    """Skips a test where the loopback interface carries no multicast."""
+    if not multicast_works():
+        pytest.skip("no multicast on the loopback interface here")
 
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -1,6 +1,7 @@
 //! A source's announcements of its session (SAP, RFC 2974): what they say, and when they are sent.
 
 use std::net::{SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -50,6 +51,14 @@ impl Size {
 /// Seconds since 1900 by the wall clock.
 pub fn ntp_now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()) + NTP_OFFSET_S
+}
+
+/// What people call a session that has no other name: the name of the first path.
+pub fn name_of(paths: &[PathBuf]) -> String {
+    let first = paths.first().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
+    let name = first.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
+    if name.trim().is_empty() { "session".to_owned() } else { name }
 }
 
 /// Describes a session that starts now, for announcements and files, and names relays. `ttl` is that of its packets.

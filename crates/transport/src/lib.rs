@@ -1,7 +1,7 @@
 //! Layercast on real UDP multicast.
 //!
 //! On top of [`layercast_delivery`], which has packets, objects and sessions: [`disk`] (a folder of received files) · [`host`] (sockets for the endpoints of a protocol) · [`receiver`] (a receiver on sockets) · [`send`](mod@send) and [`receive`](mod@receive) (files
-//! and folders), [`amt`] (through relays of RFC 7450), [`announcing`] and [`listening`] (how receivers find a session) · [`relay`] (sessions through networks without multicast) · [`endpoint`] (a source or a receiver without a file, which reports).
+//! and folders), [`amt`] (through relays of RFC 7450), [`announcing`], [`listening`] and [`finding`] (how receivers find a session) · [`relay`] (sessions through networks without multicast) · [`endpoint`] (a source or a receiver without a file, which reports).
 //!
 //! [`active`] has sessions of protocols with active routers. `docs/wire-format.md` has the bit tables.
 //!
@@ -19,6 +19,7 @@ pub mod doctor;
 pub mod endpoint;
 pub mod error;
 mod file_limit;
+pub mod finding;
 pub mod host;
 pub mod listening;
 pub mod receive;

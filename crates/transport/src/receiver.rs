@@ -45,6 +45,15 @@ impl RelayUse {
     pub fn is_empty(&self) -> bool {
         self.relays.is_empty() && self.amt.is_none()
     }
+
+    /// Adds relays, such as those that a description names, after those that are there.
+    pub fn then(&mut self, relays: &[SocketAddr]) {
+        for relay in relays {
+            if !self.relays.contains(relay) {
+                self.relays.push(*relay);
+            }
+        }
+    }
 }
 
 /// How packets can come to a host.

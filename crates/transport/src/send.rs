@@ -61,6 +61,10 @@ const HASH_SENT: Duration = Duration::from_ms(2000);
 /// The least length of a file that is sent while it is read for its hash, if nothing else is said (CHOICE): reading a shorter one
 /// takes less than a tenth of a second.
 pub const TAGGED: u64 = 64 << 20;
+/// The size of packets with all headers, if nothing else is wanted (CHOICE): it leaves room for tunnels in an MTU of 1500 bytes.
+pub const PACKET: Size = Size::from_bytes(1400);
+/// How long a source whose routers take part waits for others after the first relay or receiver, if nothing else is wanted (CHOICE).
+pub const GATHER: StdDuration = StdDuration::from_secs(2);
 /// The maximum number of receivers whose completions are distinguished. Further ones count as known.
 const KNOWN_RECEIVERS_MAX: usize = 1 << 20;
 
@@ -150,7 +154,7 @@ impl<P> SendOptions<P> {
             feedback_port: 0,
             protocol,
             layers,
-            packet: Size::from_bytes(1400),
+            packet: PACKET,
             ttl: 16,
             ends: Ends::default(),
             group_key: None,

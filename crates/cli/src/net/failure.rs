@@ -3,6 +3,7 @@
 use layercast_delivery::node::ReceiveError;
 use layercast_delivery::protocols::ProtocolError;
 use layercast_transport::Error;
+use layercast_transport::finding::FindingError;
 
 use crate::failure::Failure;
 use crate::output::one_line;
@@ -19,6 +20,14 @@ pub(crate) fn failure(error: Error) -> Failure {
     }
     // The text contains the system's reason already: an error chain would repeat it.
     Failure::Other(anyhow::Error::msg(text))
+}
+
+/// What does not lead to a session as a failure.
+pub(crate) fn not_found(error: FindingError) -> Failure {
+    match error.is_input() {
+        true => Failure::Input(format!("error: {error}")),
+        false => Failure::Other(anyhow::Error::msg(error.to_string())),
+    }
 }
 
 /// Whether it is wrong input by the user: by the command line or a file of the user's alone. What the network or its other programs

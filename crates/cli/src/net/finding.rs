@@ -7,21 +7,20 @@ use std::time::{Duration as StdDuration, Instant};
 
 use anyhow::Context as _;
 use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
-use layercast_delivery::announce::flute::{FLUTE_SCHEME, FluteSession};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
 use layercast_delivery::relay::session::SessionKey;
-use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;
+use layercast_transport::finding::Sought;
 use layercast_transport::listening::Listener;
 use layercast_transport::receive::Known;
 
 use crate::failure::Failure;
 use crate::net::arguments::group;
-use crate::net::failure::failure;
-use crate::net::key::{read_as, read_description, sign_description, verify_description, wrong};
+use crate::net::failure::{failure, not_found};
+use crate::net::key::{read_as, sign_description};
 use crate::output::{complain, print};
 
 /// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
@@ -85,44 +84,16 @@ pub(crate) struct Seek<'a> {
     pub(crate) quiet: bool,
 }
 
-/// The session that `receive` was asked for.
-pub(crate) struct Sought {
-    pub(crate) known: Known,
-    /// The salt of its packets, if they are encrypted.
-    pub(crate) salt: Option<Salt>,
-    /// Whose signatures count.
-    pub(crate) keys: Vec<PublicKey>,
-    /// The relays that its description names.
-    pub(crate) relays: Vec<SocketAddr>,
-}
-
-impl Sought {
-    fn new(known: Known, salt: Option<Salt>, keys: Vec<PublicKey>) -> Sought {
-        Sought { known, salt, keys, relays: Vec::new() }
-    }
-}
-
 /// What is known of the session that `receive` was asked for. One that is named by its name is looked for among those that
 /// are announced.
 pub(crate) fn sought(seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failure> {
-    let (named, mut keys) = (seek.named, seek.keys.clone());
+    let (named, keys) = (seek.named, seek.keys.clone());
     let file = named.filter(|named| is_description(named));
     if let Some(path) = seek.file.or(file.map(Path::new)) {
-        return described(path, &keys);
-    }
-    if let Some(line) = named.filter(|named| named.starts_with(FLUTE_SCHEME)) {
-        let session: FluteSession =
-            line.parse().map_err(|error| Failure::Input(format!("error: {line}: {error}")))?;
-        return Ok(Sought::new(Known::Flute(session), None, keys));
+        return Sought::by_description(path, keys).map_err(not_found);
     }
     match (named, seek.group) {
-        (Some(url), _) if is_url(url) => {
-            let url: SessionUrl =
-                url.parse().map_err(|error| Failure::Input(format!("error: {url}: {error}")))?;
-            trust(&url, &mut keys)?;
-            let known = Known::Group(SocketAddr::new(url.group, url.port), url.source);
-            Ok(Sought::new(known, url.salt, keys))
-        }
+        (Some(url), _) if is_url(url) => Sought::by_url(url, keys).map_err(not_found),
         (Some(name), _) => announced(name, seek, stop),
         (None, Some(group)) => Ok(Sought::new(Known::Group(group, seek.source), None, keys)),
         (None, None) => Err(Failure::Input("error: name a session or a group".to_owned())),
@@ -132,45 +103,6 @@ pub(crate) fn sought(seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failu
 /// Whether a word is the URL of a session.
 fn is_url(word: &str) -> bool {
     word.split_once("://").is_some()
-}
-
-/// Takes the key of a URL, if the operator has not said which keys count.
-fn trust(url: &SessionUrl, keys: &mut Vec<PublicKey>) -> Result<(), Failure> {
-    let Some(bytes) = &url.key else { return Ok(()) };
-    let key = PublicKey::from_bytes(bytes)
-        .map_err(|error| Failure::Input(format!("error: the key of the URL: {error}")))?;
-    if keys.is_empty() {
-        keys.push(key);
-    }
-    if keys.contains(&key) {
-        return Ok(());
-    }
-    Err(Failure::Input(format!(
-        "error: the URL names the key {}, and --key another one; which of them is the sender's?",
-        key.fingerprint()
-    )))
-}
-
-/// A session by the file of its description, and the relays that this names.
-fn described(path: &Path, keys: &[PublicKey]) -> Result<Sought, Failure> {
-    let bytes = read_description(path)?;
-    if !keys.is_empty() {
-        verify_description(path, &bytes, keys)?;
-    }
-    let mut relays = Vec::new();
-    let text = if is_sdp(path) {
-        let description = Description::read(&bytes).map_err(|error| wrong(path, error))?;
-        if let Some(session) = description.flute_session().map_err(|error| wrong(path, error))? {
-            // Its file may be signed.
-            return Ok(Sought::new(Known::Flute(session), None, keys.to_vec()));
-        }
-        relays = description.relays();
-        description.session_text().map_err(|error| wrong(path, error))?
-    } else {
-        String::from_utf8(bytes).map_err(|_| wrong(path, "it is not text; is it another file?"))?
-    };
-    let session: Session = text.parse().map_err(|error| wrong(path, error))?;
-    Ok(Sought { relays, ..Sought::new(Known::Session(Box::new(session)), None, keys.to_vec()) })
 }
 
 /// The session that is announced under a name. Its place counts, and its salt; the rest is learnt from its packets, whose
@@ -305,7 +237,7 @@ pub(crate) fn session_key(named: &str) -> Result<SessionKey, Failure> {
     if let Ok(group) = group(named) {
         return Ok(SessionKey { group, source: None });
     }
-    match described(Path::new(named), &[])?.known {
+    match Sought::by_description(Path::new(named), Vec::new()).map_err(not_found)?.known {
         Known::Session(session) => Ok(SessionKey { group: session.group, source: Some(session.source) }),
         known => Ok(SessionKey { group: known.group(), source: known.source() }),
     }

@@ -1,21 +1,20 @@
 //! `layercast key`: files of keys.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use layercast_delivery::security::key_file::KeyFile;
-use layercast_delivery::security::keys::{
-    GroupKey, KEY_BYTES, KEY_FILE_MAX, KeyError, KeyKind, PublicKey, SecretKey,
-};
-use layercast_delivery::security::signed::{Context, SIGNED_MAX, Signature, SignatureError};
+use layercast_delivery::security::keys::{GroupKey, KEY_BYTES, KeyError, KeyKind, SecretKey};
+use layercast_delivery::security::signed::{Context, Signature};
+use layercast_transport::finding::{self, with};
 
 use crate::failure::Failure;
+use crate::net::failure::not_found;
 use crate::output::{complain, print};
 
 #[derive(Debug, Args)]
@@ -90,13 +89,6 @@ pub(crate) fn key(arguments: &Key) -> Result<(), Failure> {
     }
 }
 
-/// The path with more at its end.
-fn with(path: &Path, more: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(more);
-    PathBuf::from(name)
-}
-
 /// A mistake in a file.
 pub(crate) fn wrong(path: &Path, error: impl std::fmt::Display) -> Failure {
     Failure::Input(format!("error: {}: {error}", path.display()))
@@ -169,20 +161,10 @@ fn create(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A file of at most `limit` bytes; one more of a longer one.
-fn read(path: &Path, limit: usize) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(limit as u64 + 1).read_to_end(&mut bytes))
-        .with_context(|| format!("{} cannot be read", path.display()))?;
-    Ok(bytes)
-}
-
 /// The key in a file. Whoever can read a secret key can use it, so this warns if others can.
 fn read_key(path: &Path) -> Result<KeyFile, Failure> {
-    let key = KeyFile::parse(&read(path, KEY_FILE_MAX)?).map_err(|error| wrong(path, error))?;
-    let mode = fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
-    if key.kind().is_secret() && mode & 0o077 != 0 {
+    let key = finding::read_key(path, Ok).map_err(not_found)?;
+    if key.kind().is_secret() && finding::others_can_read(path) {
         let path = path.display();
         complain(&format!(
             "warning: others can read this {} key: `chmod 600 {path}`, or make a new one",
@@ -218,15 +200,6 @@ fn show(arguments: &Show) -> Result<(), Failure> {
     Ok(print(&text)?)
 }
 
-/// A description, which is a text.
-pub(crate) fn read_description(path: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = read(path, SIGNED_MAX)?;
-    if bytes.len() > SIGNED_MAX {
-        return Err(wrong(path, SignatureError::Limit(bytes.len())));
-    }
-    Ok(bytes)
-}
-
 /// Writes the signature of a description to the file next to it.
 pub(crate) fn sign_description(path: &Path, bytes: &[u8], secret: &SecretKey) -> anyhow::Result<PathBuf> {
     let signature = Signature::sign(secret, Context::Description, bytes);
@@ -239,27 +212,16 @@ pub(crate) fn sign_description(path: &Path, bytes: &[u8], secret: &SecretKey) ->
 
 fn sign(arguments: &Sign) -> Result<(), Failure> {
     let secret = read_as(&arguments.key, KeyFile::into_secret)?;
-    let bytes = read_description(&arguments.description)?;
+    let bytes = finding::read_description(&arguments.description).map_err(not_found)?;
     let path = sign_description(&arguments.description, &bytes, &secret)?;
     Ok(print(&format!("signed by {}: {}\n", secret.public().fingerprint(), path.display()))?)
 }
 
 fn verify(arguments: &Verify) -> Result<(), Failure> {
     let public = read_as(&arguments.key, KeyFile::into_public)?;
-    let bytes = read_description(&arguments.description)?;
-    let key = verify_description(&arguments.description, &bytes, &[public])?;
+    let path = &arguments.description;
+    let read = finding::read_description(path);
+    let key =
+        read.and_then(|bytes| finding::verify_description(path, &bytes, &[public])).map_err(not_found)?;
     Ok(print(&format!("signed by {}\n", key.fingerprint()))?)
-}
-
-/// The key that signed a description, by the signature in the file next to it.
-pub(crate) fn verify_description(
-    path: &Path,
-    bytes: &[u8],
-    trusted: &[PublicKey],
-) -> Result<PublicKey, Failure> {
-    let signed = with(path, ".sig");
-    let text = String::from_utf8_lossy(&read(&signed, KEY_FILE_MAX)?).into_owned();
-    let signature: Signature = text.parse().map_err(|error| wrong(&signed, error))?;
-    let verified = signature.verify(trusted, Context::Description, bytes);
-    verified.map_err(|error| anyhow::anyhow!("{}: {error}", path.display()).into())
 }

@@ -27,5 +27,5 @@
 mod groups;
 mod packet;
 
-pub use groups::{LISTEN, PORT, announcement_group, is_global};
+pub use groups::{LISTEN, PORT, announcement_group, is_global, is_local};
 pub use packet::{AUTH_ED25519, Authentication, Kind, MAX_BYTES, Message, Packet, SapError, message_hash};

@@ -1,4 +1,4 @@
-"""Layered multicast congestion control against TCP, simulated and measured.
+"""Layered multicast congestion control against TCP, simulated and measured; and files over multicast.
 
 One function for each command of `layercast`, and results that are tables in Arrow's memory format. A scenario is given
 by name (`scenarios()`), as a path, as TOML text or as a `layercast.scenario.Scenario`. The numbers are those of the
@@ -15,6 +15,7 @@ from layercast import testing
 from layercast._api import check, compare, expand, options, protocols, run, scenarios, sweep
 from layercast._layercast import BUILD, VERSION, Mistake, OptionInfo, ProtocolInfo, Table
 from layercast.errors import (
+    ArgumentError,
     LayercastError,
     ProtocolError,
     RunError,
@@ -22,14 +23,18 @@ from layercast.errors import (
     ScenarioWarning,
     Stopped,
     TaskError,
+    TransferError,
+    TransferWarning,
     VersionError,
 )
 from layercast.protocol import Protocol, Receiver, Source
 from layercast.results import Comparison, Result, SweepResult
+from layercast.transfer import Receiving, Sending, receive, send
 
 __version__ = VERSION
 
 __all__ = [
+    "ArgumentError",
     "BUILD",
     "Comparison",
     "LayercastError",
@@ -39,23 +44,29 @@ __all__ = [
     "ProtocolError",
     "ProtocolInfo",
     "Receiver",
+    "Receiving",
     "Result",
     "RunError",
     "ScenarioError",
     "ScenarioWarning",
+    "Sending",
     "Source",
     "Stopped",
     "SweepResult",
     "Table",
     "TaskError",
+    "TransferError",
+    "TransferWarning",
     "VersionError",
     "check",
     "compare",
     "expand",
     "options",
     "protocols",
+    "receive",
     "run",
     "scenarios",
+    "send",
     "sweep",
     "testing",
 ]

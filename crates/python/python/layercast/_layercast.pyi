@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 from typing_extensions import disjoint_base
 
-__all__ = ["BUILD", "VERSION", "Axis", "Compared", "EndpointBase", "LayerClocks", "Mistake", "OptionInfo", "Packet", "ProtocolInfo", "Ran", "Random", "Sweep", "Swept", "Table", "check", "check_protocol", "colours", "compare", "defined", "expand", "half_interval", "load", "options", "protocols", "register", "run", "run_task", "scenarios", "unregister"]
+__all__ = ["BUILD", "VERSION", "Axis", "Compared", "EndpointBase", "LayerClocks", "Mistake", "OptionInfo", "Packet", "ProtocolInfo", "Ran", "Random", "ReceiveProgress", "Received", "SendProgress", "Sent", "Sweep", "Swept", "Table", "Transfer", "TransferEvent", "check", "check_protocol", "colours", "compare", "defined", "expand", "half_interval", "load", "options", "protocols", "register", "run", "run_task", "scenarios", "start_receive", "start_send", "unregister"]
 
 BUILD: Final[str]
 """
@@ -508,6 +508,155 @@ class Random:
         """
 
 @final
+class ReceiveProgress:
+    """
+    How far a reception is.
+    """
+    @property
+    def elapsed_s(self, /) -> float:
+        """
+        Seconds since the start.
+        """
+    @property
+    def goodput_bps(self, /) -> float:
+        """
+        Bits of the files per second over the last interval.
+        """
+    @property
+    def level(self, /) -> int:
+        """
+        The level of the receiver: of 0 it holds the base layer alone; -1 before.
+        """
+    @property
+    def objects(self, /) -> int:
+        """
+        Files and empty folders of the session that are known.
+        """
+    @property
+    def objects_bytes(self, /) -> int:
+        """
+        The bytes of all.
+        """
+    @property
+    def objects_complete(self, /) -> int:
+        """
+        Those in their place.
+        """
+    @property
+    def objects_failed(self, /) -> int:
+        """
+        Those that cannot be received.
+        """
+    @property
+    def packets_lost(self, /) -> float | None:
+        """
+        The share of packets that were lost over the last seconds; None before the first packet.
+        """
+    @property
+    def rtt_ms(self, /) -> float | None:
+        """
+        The round-trip time in milliseconds, where the congestion control measures it.
+        """
+    @property
+    def symbols_held(self, /) -> int:
+        """
+        How many of these are here.
+        """
+    @property
+    def symbols_needed(self, /) -> int:
+        """
+        The least number of symbols that they need.
+        """
+
+@final
+class Received:
+    """
+    What was received.
+    """
+    @property
+    def folder(self, /) -> str:
+        """
+        The folder of the files.
+        """
+    @property
+    def path(self, /) -> str | None:
+        """
+        The path of the file, if the session had one alone.
+        """
+    @property
+    def progress(self, /) -> ReceiveProgress:
+        """
+        The progress at the end.
+        """
+
+@final
+class SendProgress:
+    """
+    How far a transmission is.
+    """
+    @property
+    def bytes(self, /) -> int:
+        """
+        Their bytes with all headers.
+        """
+    @property
+    def elapsed_s(self, /) -> float:
+        """
+        Seconds since the start.
+        """
+    @property
+    def packets(self, /) -> int:
+        """
+        Packets sent.
+        """
+    @property
+    def receivers_complete(self, /) -> int:
+        """
+        How many receivers have said that they are complete.
+        """
+    @property
+    def rounds(self, /) -> float:
+        """
+        Symbols sent for each that the files have.
+        """
+
+@final
+class Sent:
+    """
+    What was sent, and who has it.
+    """
+    @property
+    def completed(self, /) -> list[str]:
+        """
+        The addresses of the receivers that have said that they are complete, in the order of their reports.
+        """
+    @property
+    def files_left_out(self, /) -> int:
+        """
+        How many files were left out that receivers lack by it.
+        """
+    @property
+    def objects_withdrawn(self, /) -> int:
+        """
+        How many files changed or vanished while they were being sent.
+        """
+    @property
+    def progress(self, /) -> SendProgress:
+        """
+        The progress at the end.
+        """
+    @property
+    def reason(self, /) -> str:
+        """
+        Why it ended: `time`, `rounds`, `completions`, `all_complete` or `interrupted`.
+        """
+    @property
+    def receivers(self, /) -> float | None:
+        """
+        About how many receivers there were at the end; None if they were not asked.
+        """
+
+@final
 class Sweep:
     """
     A sweep that was checked, and its directory.
@@ -660,6 +809,82 @@ class Table:
         As a `polars.DataFrame`, without copying; needs the extra `polars`.
         """
 
+@final
+class Transfer:
+    """
+    A transfer that runs.
+    """
+    def cancel(self, /) -> None:
+        """
+        Asks it to end.
+        """
+    def finish(self, /, progress: Any | None, say: Any) -> bool:
+        """
+        Waits for the end, and meanwhile calls `progress` with the share that is done, and `say` with each event. What they
+        raise cancels the transfer, and so does Ctrl-C. Whether this did.
+        """
+    @property
+    def is_over(self, /) -> bool:
+        """
+        Whether it has ended.
+        """
+    def next(self, /) -> TransferEvent | None:
+        """
+        Waits for the next event; None after the last. Ctrl-C cancels the transfer.
+        """
+    def outcome(self, /) -> Any:
+        """
+        The outcome of a transfer that is over, once.
+        """
+    def poll(self, /, wake: Any) -> list[TransferEvent] | None:
+        """
+        The events that wait, and none after the last; None if there are none yet: then `wake` is called, from any thread, when
+        it is worth asking again.
+        """
+    @property
+    def progress(self, /) -> Any | None:
+        """
+        How far it is; None before it first says so.
+        """
+    @property
+    def share(self, /) -> float | None:
+        """
+        The share that is done, from 0 to 1; None if that is not known, or there is no end.
+        """
+
+@final
+class TransferEvent:
+    """
+    Something that a transfer says.
+    """
+    def __repr__(self, /) -> str: ...
+    @property
+    def count(self, /) -> int | None:
+        """
+        The length of a complete file, the bytes that were hashed, how many events were missed.
+        """
+    @property
+    def event(self, /) -> str:
+        """
+        The event, as docs/events.md calls it: `ready`, `session`, `progress`, `notice`, `object_complete` and so on; `missed` where
+        events were thrown away since nobody read them.
+        """
+    @property
+    def path(self, /) -> str | None:
+        """
+        The path of the file that it is about.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        What it says, in words for people; empty if there is no more to say. Of `ready` the session's URL.
+        """
+    @property
+    def warning(self, /) -> bool:
+        """
+        Whether something is wrong.
+        """
+
 def check(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:
     """
     Reads and checks a scenario: the command's warnings about it, empty if there are none.
@@ -732,6 +957,16 @@ def run_task(task: bytes) -> bytes:
 def scenarios() -> list[tuple[str, str]]:
     """
     The built-in scenarios: each one's name and title.
+    """
+
+def start_receive(into: str | PathLike[str], settings: SupportsGetItem[int, tuple[str, str]]) -> Transfer:
+    """
+    Starts to receive into a folder. Each setting is the name of a parameter and a text.
+    """
+
+def start_send(paths: SupportsGetItem[int, str | PathLike[str]], settings: SupportsGetItem[int, tuple[str, str]]) -> Transfer:
+    """
+    Starts to send. Each setting is the name of a parameter and a text.
     """
 
 def unregister(name: str) -> bool:

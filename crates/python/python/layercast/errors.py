@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from layercast._layercast import Mistake
+    from layercast._layercast import Mistake, Sent
     from layercast.results import Comparison, Result, SweepResult
 
 
@@ -62,20 +62,40 @@ class TaskError(RunError):
     """A task of a sweep failed on a cluster, or took too long, as often as it may."""
 
 
+class TransferError(LayercastError, RuntimeError):
+    """Files could not be sent or received; the text is the command's.
+
+    Attributes
+    ----------
+    name : str
+        The error's name for programs, which does not change, as in the event `end` of the command.
+    """
+
+    name: str = ""
+
+
+class ArgumentError(TransferError, ValueError):
+    """A parameter of a transfer is wrong, so that it was not started."""
+
+
+class TransferWarning(UserWarning):
+    """Something is wrong with a transfer, and does not end it."""
+
+
 class ScenarioWarning(UserWarning):
     """Something makes the results of a scenario doubtful."""
 
 
 class Stopped(KeyboardInterrupt):
-    """Ctrl-C stopped a run, a sweep or a comparison.
+    """Ctrl-C stopped a run, a sweep, a comparison or a transfer.
 
     Attributes
     ----------
-    result : Result, SweepResult, Comparison or None
+    result : Result, SweepResult, Comparison, Sent or None
         What was done: the finished replications of a run, the finished parts of a sweep, the protocols of a
-        comparison that had run to their end; None if nothing was.
+        comparison that had run to their end, what was sent; None if nothing was.
     """
 
-    def __init__(self, result: Result | SweepResult | Comparison | None) -> None:
+    def __init__(self, result: Result | SweepResult | Comparison | Sent | None) -> None:
         super().__init__("stopped; what was done is in the attribute `result`")
         self.result = result

@@ -41,6 +41,19 @@ pub struct ServeOptions {
     pub highest: Option<Rate>,
 }
 
+impl ServeOptions {
+    /// Serves one session to so many children.
+    pub fn of_session(listen: SocketAddr, session: SessionKey, children: usize) -> ServeOptions {
+        ServeOptions {
+            listen,
+            allowed: Allowed { sessions: vec![session], prefixes: Vec::new() },
+            alternatives: Alternatives::default(),
+            limits: Limits { children, per_address: children, ..Limits::default() },
+            highest: None,
+        }
+    }
+}
+
 /// Serves children.
 #[derive(Debug)]
 pub struct Server {

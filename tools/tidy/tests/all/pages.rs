@@ -126,7 +126,7 @@ fn every_dependency_has_its_reason() {
     let mut missing = Vec::new();
     for name in table.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.trim()) {
         if !name.starts_with('#')
-            && !name.starts_with("layercast-")
+            && !name.starts_with("layercast")
             && !decisions.contains(&format!("`{name}`"))
         {
             missing.push(name);

@@ -15,6 +15,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-simulator", &["layercast-core"]),
     ("layercast-delivery", &["layercast-core", "layercast-protocols"]),
     ("layercast-transport", &["layercast-core", "layercast-protocols", "layercast-delivery"]),
+    ("layercast", &["layercast-core", "layercast-protocols", "layercast-delivery", "layercast-transport"]),
     (
         "layercast-laboratory",
         &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
@@ -43,6 +44,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "layercast-kit",
             "layercast-protocols",
             "layercast-laboratory",
+            "layercast",
             "layercast-testkit",
         ],
     ),

@@ -7,6 +7,7 @@ use std::time::{Duration as StdDuration, Instant};
 
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_transport::amt::AmtRelay;
+use layercast_transport::finding::Sought;
 use layercast_transport::receive::stream::{StreamOutput, StreamOutputs};
 use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
 use layercast_transport::relay::FeedbackPath;
@@ -14,7 +15,7 @@ use layercast_transport::relay::FeedbackPath;
 use crate::failure::Failure;
 use crate::modes::Given;
 use crate::net::configured::{addresses, group_key, input, std};
-use crate::net::finding::{self, Seek, Sought};
+use crate::net::finding::{self, Seek};
 use crate::net::receive::arguments::{Amt, Feedback, Receive, Relays};
 use crate::net::receive::modes::{RECEIVE, ReceiveMode};
 use crate::output::complain;
@@ -208,19 +209,14 @@ fn relays_in_time(
 /// # Errors
 /// If those that it is given are not found.
 fn relays(relays: &Relays, described: &[SocketAddr]) -> Result<RelayUse, Failure> {
-    let mut all = addresses(&relays.relays)?;
-    for relay in described.iter().filter(|_| !relays.no_relays) {
-        if !all.contains(relay) {
-            all.push(*relay);
-        }
-    }
+    let given = addresses(&relays.relays)?;
     let amt = match &relays.amt {
         Some(Amt::At(relay)) => addresses(std::slice::from_ref(relay))?.first().copied().map(AmtRelay::At),
         Some(Amt::Discover) => Some(AmtRelay::Discover),
         None => None,
     };
-    Ok(RelayUse {
-        relays: all,
+    let mut used = RelayUse {
+        relays: given,
         amt,
         feedback: match relays.feedback {
             Feedback::Relay => FeedbackPath::Relay,
@@ -228,5 +224,9 @@ fn relays(relays: &Relays, described: &[SocketAddr]) -> Result<RelayUse, Failure
             Feedback::None => FeedbackPath::None,
         },
         only: relays.relay_only,
-    })
+    };
+    if !relays.no_relays {
+        used.then(described);
+    }
+    Ok(used)
 }

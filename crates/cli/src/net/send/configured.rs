@@ -1,20 +1,20 @@
 //! The modes of `layercast send`.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use layercast_core::family::AnyProtocol;
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Rate, Size};
 use layercast_delivery::announce::relays::RELAYS_MAX;
 use layercast_delivery::protocols::{deployed, set_options};
-use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::parent::Limits;
-use layercast_delivery::relay::session::{Allowed, SessionKey};
+use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::session::PACKET_BYTES;
 use layercast_delivery::stream::{StreamPlan, Units};
 use layercast_protocols::registry::NAMES;
+use layercast_transport::announcing::name_of;
 use layercast_transport::host::Interface;
 use layercast_transport::relay::ServeOptions;
 use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
@@ -171,7 +171,7 @@ fn layered<P: AnyProtocol>(
         encrypts: send.encrypt,
         serve: serving(&send.serving, send.group),
         relays: addresses(&send.serving.relays)?,
-        name: send.name.clone().unwrap_or_else(|| default_name(&send.paths)),
+        name: send.name.clone().unwrap_or_else(|| name_of(&send.paths)),
         is_announced: is_announced(send.group, send.announce, send.no_announce),
         ..SendOptions::new(send.group, protocol, layers)
     })
@@ -200,21 +200,10 @@ fn packet_size(send: &Send) -> Result<Size, Failure> {
     })
 }
 
-/// The name of a session whose operator gave none: that of the first path.
-fn default_name(paths: &[PathBuf]) -> String {
-    let first = paths.first().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()));
-    let name = first.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let name: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
-    if name.trim().is_empty() { "session".to_owned() } else { name }
-}
-
 /// How a sender serves children itself.
 fn serving(serving: &Serving, group: SocketAddr) -> Option<ServeUse> {
     let listen = serving.serve?;
-    let limits =
-        Limits { children: serving.max_children, per_address: serving.max_children, ..Limits::default() };
-    let allowed = Allowed { sessions: vec![SessionKey { group, source: None }], prefixes: Vec::new() };
-    let serve =
-        ServeOptions { listen, allowed, alternatives: Alternatives::default(), limits, highest: None };
+    let session = SessionKey { group, source: None };
+    let serve = ServeOptions::of_session(listen, session, serving.max_children);
     Some(ServeUse { serve, only: serving.serve_only, gather: std(serving.gather) })
 }

@@ -3,7 +3,8 @@
 use layercast_core::family::AnyProtocol;
 use layercast_core::layers::{LayerTable, Scheme};
 use layercast_core::session::Requirements;
-use layercast_core::units::{Channel, Layer, Level, Rate, Size};
+use layercast_core::units::{Channel, Layer, Level, Size};
+use layercast_delivery::layering::{FROM, Layering as Made, lowest};
 use layercast_delivery::session::Session;
 
 use crate::failure::Failure;
@@ -11,9 +12,7 @@ use crate::net::send::arguments::Layering;
 use crate::net::view::rounded;
 use crate::output::complain;
 
-/// What is used where the operator gives nothing.
-const FROM: Rate = Rate::from_kbps(128.0);
-const TO: Rate = Rate::from_mbps(100.0);
+/// What is used where layers are given one by one, and the operator gives nothing.
 const FACTOR: f64 = 2.0;
 const LAYERS: u16 = 7;
 
@@ -27,25 +26,21 @@ pub(crate) fn table<P: AnyProtocol>(
     packet: Size,
 ) -> Result<LayerTable, Failure> {
     let is_explicit = given.base.is_some() || given.factor.is_some() || given.layers.is_some();
-    let table = if !given.rates.is_empty() {
-        Scheme::Explicit { rates: given.rates.clone() }.table()
+    let made = if !given.rates.is_empty() {
+        Made::Scheme(Scheme::Explicit { rates: given.rates.clone() })
     } else if is_explicit {
         let (base, factor) = (given.base.unwrap_or(FROM), given.factor.unwrap_or(FACTOR));
-        Scheme::Multiplicative { base, factor, count: given.layers.unwrap_or(LAYERS) }.table()
+        Made::Scheme(Scheme::Multiplicative { base, factor, count: given.layers.unwrap_or(LAYERS) })
     } else {
-        // One rate that is given moves the other if it must.
-        let from = given.from.unwrap_or_else(|| smaller(FROM, given.to));
-        let to = given.to.unwrap_or(if from > TO { from } else { TO });
-        let idle = given.from.is_some() && !uses_lowest(protocol, from, to, packet);
-        if idle {
-            let name = protocol.name();
-            complain(&format!(
-                "warning: --from has no effect: {name} has one rate for all receivers, at most --to"
-            ));
-        }
-        protocol.span(from, to, packet)
+        Made::Between { from: given.from, to: given.to }
     };
-    table.map_err(|error| Failure::Input(format!("error: {error}")))
+    if made.has_idle_lowest(protocol, packet) {
+        let name = protocol.name();
+        complain(&format!(
+            "warning: --from has no effect: {name} has one rate for all receivers, at most --to"
+        ));
+    }
+    made.table(protocol, packet).map_err(|error| Failure::Input(format!("error: {error}")))
 }
 
 /// The layers of a stream, one for each input: by default each cumulative rate is twice the one below.
@@ -63,7 +58,7 @@ pub(crate) fn stream_table(given: &Layering, inputs: usize) -> Result<LayerTable
             return Err(unused("--from", one, why, "give its rate by --to alone"));
         }
     }
-    let base = given.base.or(given.from).unwrap_or_else(|| smaller(FROM, given.to));
+    let base = given.base.or(given.from).unwrap_or_else(|| lowest(given.to));
     let table = match (given.rates.is_empty(), given.to) {
         (false, _) => Scheme::Explicit { rates: given.rates.clone() }.table(),
         (true, Some(to)) if count == 1 => LayerTable::between(to, to),
@@ -78,19 +73,9 @@ pub(crate) fn stream_table(given: &Layering, inputs: usize) -> Result<LayerTable
     table.map_err(|error| Failure::Input(format!("error: {error}")))
 }
 
-/// Whether a protocol makes something of the lowest rate.
-fn uses_lowest<P: AnyProtocol>(protocol: &P, from: Rate, to: Rate, packet: Size) -> bool {
-    let (mut with, mut without) = (protocol.clone(), protocol.clone());
-    from >= to || with.span(from, to, packet) != without.span(to, to, packet) || with != without
-}
-
 /// The error of a flag that would change nothing.
 fn unused(flag: &str, with: &str, why: &str, instead: &str) -> Failure {
     Failure::Input(format!("error: {flag} cannot be used with {with}: {why}\n  = help: {instead}"))
-}
-
-fn smaller(rate: Rate, than: Option<Rate>) -> Rate {
-    than.filter(|&than| than < rate).unwrap_or(rate)
 }
 
 /// The protocol, its rates and its groups in words.
@@ -119,6 +104,7 @@ pub(crate) fn summary(session: &Session, needs: &dyn Requirements) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use layercast_core::units::Rate;
     use layercast_delivery::protocols::deployed;
     use layercast_protocols::registry::Protocol;
 
@@ -130,27 +116,6 @@ mod tests {
     fn ends(given: &Layering, control: &str) -> (u16, f64, f64) {
         let table = layers(given, control);
         (table.count(), table.rate(Layer::BASE).as_kbps(), table.top_rate().as_kbps())
-    }
-
-    #[test]
-    fn two_rates_make_the_layers_that_a_protocol_needs() {
-        let given = Layering {
-            from: Some(Rate::from_kbps(256.0)),
-            to: Some(Rate::from_mbps(1000.0)),
-            ..Layering::default()
-        };
-        assert_eq!(ends(&given, "tide"), (2, 256.0, 1e6));
-        assert_eq!(ends(&given, "webrc"), (1, 1e6, 1e6));
-        assert_eq!(ends(&given, "flid-dl"), (19, 256.0, 1e6));
-        assert_eq!(ends(&given, "tfmcc"), (1, 1e6, 1e6));
-        let lowest = |name: &str| {
-            let protocol: Protocol = deployed(name).expect("a protocol");
-            uses_lowest(&protocol, Rate::from_kbps(256.0), Rate::from_mbps(1000.0), Size::from_bytes(1000))
-        };
-        assert!(lowest("tide") && lowest("webrc") && lowest("flid-dl") && !lowest("tfmcc"));
-        let mut webrc: Protocol = deployed("webrc").expect("a protocol");
-        table(&given, &mut webrc, Size::from_bytes(1000)).expect("layers");
-        assert_eq!(webrc.get("base_rate").as_deref(), Some("32"));
     }
 
     #[test]
@@ -174,28 +139,10 @@ mod tests {
     }
 
     #[test]
-    fn every_protocol_for_multicast_takes_the_layers_of_the_defaults() {
-        for name in layercast_protocols::registry::NAMES {
-            let mut protocol: Protocol = deployed(name).expect("a protocol");
-            let packet = Size::from_bytes(1000);
-            let layers = table(&Layering::default(), &mut protocol, packet).expect("layers");
-            assert_eq!(layers.top_rate(), TO, "{name}");
-            let plan = layercast_core::session::SessionPlan { layers, packet_size: packet };
-            assert_eq!(protocol.requirements().check(&plan), Ok(()), "{name}");
-            let needs = protocol.requirements();
-            let rate = |count| needs.level_rate(&plan, Level::from_count(count)).as_bps();
-            assert!((1..needs.levels(&plan)).all(|count| rate(count) < rate(count + 1)), "{name}");
-        }
-    }
-
-    #[test]
-    fn one_rate_moves_the_other_and_explicit_layers_stay() {
-        let from = Layering { from: Some(Rate::from_mbps(400.0)), ..Layering::default() };
-        assert_eq!(ends(&from, "tide"), (1, 4e5, 4e5));
+    fn rates_span_the_session_and_explicit_layers_stay() {
         let to = Layering { to: Some(Rate::from_kbps(64.0)), ..Layering::default() };
         assert_eq!(ends(&to, "tide"), (1, 64.0, 64.0));
         let base = Layering { base: Some(Rate::from_mbps(1.0)), ..Layering::default() };
         assert_eq!(ends(&base, "elm"), (7, 1000.0, 64_000.0));
-        assert_eq!(ends(&Layering::default(), "tide"), (2, 128.0, 100_000.0));
     }
 }

@@ -48,6 +48,12 @@ pub fn announcement_group(session: IpAddr) -> IpAddr {
     }
 }
 
+/// Whether a session is announced within a local scope alone. Others are announced on request only, as the whole internet
+/// would hear them.
+pub fn is_local(session: IpAddr) -> bool {
+    !is_global(announcement_group(session))
+}
+
 /// Whether the group of announcements is that of the whole internet.
 pub fn is_global(group: IpAddr) -> bool {
     group == GLOBAL || group == for_scope(14)

@@ -1,0 +1,130 @@
+"""Files over multicast on the loopback interface: blocking, with asyncio, stopped, and refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import layercast
+import pytest
+from layercast.transfer import Received, Sent
+from test_stop import interrupt_after
+
+pytestmark = pytest.mark.usefixtures("multicast")
+
+DATA = bytes(at * 2654435761 >> 11 & 255 for at in range(400_000))
+
+#: A session that is quick on one machine.
+SMALL: dict[str, Any] = {
+    "interface": "127.0.0.1",
+    "control": "elm",
+    "from_": "4 Mbit/s",
+    "to": "16 Mbit/s",
+    "ttl": 1,
+    "announce": False,
+}
+HERE: dict[str, Any] = {"interface": "127.0.0.1", "patience": "5 s", "within": "60 s"}
+
+
+def group(number: int) -> str:
+    """The group of a test; each process of tests has its own port."""
+    return f"239.255.81.{number}:{20_000 + os.getpid() % 20_000}"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "inbox").mkdir()
+    (tmp_path / "file").write_bytes(DATA)
+    return tmp_path / "file"
+
+
+def test_a_file_is_sent_and_received(file: Path) -> None:
+    inbox, shares = file.parent / "inbox", list[float]()
+    with ThreadPoolExecutor() as pool:
+        sending = pool.submit(layercast.send, file, group=group(0), until_complete=1, **SMALL)
+        received = layercast.receive(inbox, group=group(0), progress=shares.append, **HERE)
+        sent = sending.result()
+    assert received.path == str(inbox / "file") and received.folder == str(inbox)
+    assert (inbox / "file").read_bytes() == DATA
+    assert (received.progress.objects_complete, received.progress.objects_bytes) == (1, len(DATA))
+    assert shares == sorted(shares) and shares[-1] == 1.0
+    assert sent.reason == "completions" and len(sent.completed) == 1
+    assert sent.progress.receivers_complete == 1 and sent.progress.bytes > len(DATA)
+
+
+def test_events_are_awaited_and_so_is_the_end(file: Path) -> None:
+    async def transfer() -> tuple[list[str], Sent, Received]:
+        async with layercast.Sending([file], group=group(60), until_complete=1, **SMALL) as sending:
+            events = []
+            async with layercast.Receiving(file.parent / "inbox", group=group(60), **HERE) as receiving:
+                async for event in receiving:
+                    events.append(event.event)
+                assert receiving.share == 1.0
+                return events, await sending, await receiving
+
+    events, sent, received = asyncio.run(transfer())
+    assert events.count("session") == 1 and events.count("object_complete") == 1
+    assert sent.reason == "completions" and received.progress.objects_complete == 1
+    assert (file.parent / "inbox" / "file").read_bytes() == DATA
+
+
+def test_a_url_names_a_session(file: Path) -> None:
+    with layercast.Sending(file, group=group(120), **SMALL) as sending:
+        url = next(event.text for event in sending if event.event == "ready")
+        received = layercast.receive(file.parent / "inbox", url=url, **HERE)
+        assert received.progress.objects_complete == 1
+        sending.cancel()
+        assert sending.wait().reason == "interrupted"
+
+
+def test_ctrl_c_stops_a_transfer(file: Path) -> None:
+    for number, receives in [(180, False), (200, True)]:
+        interrupt_after(1)
+        begun = time.monotonic()
+        with pytest.raises(layercast.Stopped) as caught:
+            if receives:
+                layercast.receive(file.parent / "inbox", group=group(number), **HERE)
+            else:
+                layercast.send(file, group=group(number), **SMALL)
+        assert time.monotonic() - begun < 5
+        assert (caught.value.result is None) == receives
+
+
+def test_a_cancelled_task_cancels_its_transfer(file: Path) -> None:
+    async def cancelled() -> layercast.Sending:
+        sending = layercast.Sending(file, group=group(210), **SMALL)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(sending, 0.5)
+        return sending
+
+    assert asyncio.run(cancelled()).wait().reason == "interrupted"
+
+
+def test_errors_have_the_words_and_names_of_the_command(file: Path) -> None:
+    inbox = file.parent / "inbox"
+    with pytest.raises(layercast.TransferError, match="no valid packet") as caught:
+        layercast.receive(inbox, group=group(220), interface="127.0.0.1", patience="500 ms")
+    assert caught.value.name == "silent" and not isinstance(caught.value, layercast.ArgumentError)
+    with pytest.raises(layercast.TransferError) as caught:
+        layercast.receive(inbox / "missing", group=group(220), **HERE)
+    assert caught.value.name == "file"
+
+
+def test_wrong_parameters_are_refused(file: Path) -> None:
+    for options, words in [
+        ({"group": "here"}, "the group `here`"),
+        ({"group": "239.1.2.0", "to": "fast"}, "to=.fast"),
+        ({"group": "239.1.2.0", "control": "tides"}, "there is no protocol `tides`"),
+        ({"group": "239.1.2.0", "follow": True, "until_complete": 1}, "what changes is never complete"),
+        ({"group": "239.1.2.0", "group_key": file}, "is it another file"),
+    ]:
+        with pytest.raises(layercast.ArgumentError, match=words):
+            layercast.send(file, **options)  # type: ignore[arg-type]
+    with pytest.raises(layercast.ArgumentError, match="a receiver needs a session"):
+        layercast.receive(file.parent)
+    with pytest.raises(TypeError, match="no parameter `speed`"):
+        layercast.send(file, group="239.1.2.0", speed=1)  # type: ignore[call-arg]
