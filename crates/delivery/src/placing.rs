@@ -72,8 +72,7 @@ pub fn own_identity(entry: &Entry) -> Identity {
 
 /// The names of an object's partial file and of its record.
 pub fn own_names(identity: &Identity) -> (String, String) {
-    let (head, _) = identity.split_at(12);
-    let name = head.iter().fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
+    let name = base16ct::lower::encode_string(&identity[..12]);
     (format!("{OWN_FOLDER}/{name}.partial"), format!("{OWN_FOLDER}/{name}.symbols"))
 }
 

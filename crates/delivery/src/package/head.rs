@@ -104,8 +104,7 @@ pub struct Head {
 
 /// The path of a package with this content: among the receivers' own files, where no file can be.
 pub fn package_name(sha256: &Sha256) -> String {
-    let (start, _) = sha256.split_at(12);
-    let digits = start.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let digits = base16ct::lower::encode_string(&sha256[..12]);
     format!("{OWN_FOLDER}/{digits}.package")
 }
 

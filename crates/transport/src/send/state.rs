@@ -24,6 +24,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use base16ct::lower::encode_string as hex;
 use layercast_delivery::object::{
     Coding, Content, Cut, Entry as Object, FilePart, Hashes, Layout, ObjectHashes, Parts, Sha256, sha256,
 };
@@ -230,22 +231,10 @@ fn end(body: &str, lines: usize) -> String {
     format!("end {lines} {}", hex(hash.get(..8).always("a hash is longer")))
 }
 
-/// There are thousands of hashes in a state of long files that are signed.
-fn hex(bytes: &[u8]) -> String {
-    let digits =
-        |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
-    bytes.iter().flat_map(digits).collect()
-}
-
 fn from_hex(text: &str) -> Option<Sha256> {
     let mut hash = Sha256::default();
-    if text.len() != 2 * hash.len() {
-        return None;
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(hash)
+    let length = base16ct::mixed::decode(text, &mut hash).ok()?.len();
+    (length == hash.len()).then_some(hash)
 }
 
 /// A file of a state, or a part of one.
