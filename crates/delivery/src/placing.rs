@@ -151,7 +151,13 @@ fn go_on<F: DiskFile>(
     record: io::Result<F>,
 ) -> Partial<F> {
     let journal = record.and_then(|record| {
-        if is_same { Journal::resume(record, &mut reassembly) } else { Journal::create(record, identity) }
+        if is_same {
+            return Journal::resume(record, identity, &mut reassembly);
+        }
+        if record.length()? > 0 {
+            tracing::warn!("a partial file is begun again: its journal is of another version, or damaged");
+        }
+        Journal::create(record, identity)
     });
     let (_, resumed) = reassembly.symbols();
     Partial { coding, reassembly, journal: journal.ok(), resumed }
