@@ -1,48 +1,44 @@
-//! A record of the symbols that a partial file holds, so that another receiver can continue with it.
+//! A journal of the symbols that a partial file holds, so that another receiver can continue with it: a file of
+//! [records](crate::record).
 //!
 //! ```text
-//!   0  LCSYMS03
-//!   8  the object's identity (32)
-//!  40  records: 1, payload id (32), checksum                a source symbol is in the partial file
-//!               2, payload id (32), number (32), checksum   a repair symbol is in the place of this source symbol
-//!               3, payload id (32), checksum                the whole block is in the partial file
-//!               4, payload id (32), checksum                the repair symbols of this block are overwritten
+//! LCSYMS04, the object's identity (32 bytes)
+//! records: 1, payload id (32)                a source symbol is in the partial file
+//!          2, payload id (32), number (32)   a repair symbol is in the place of this source symbol
+//!          3, payload id (32)                the whole block is in the partial file
+//!          4, payload id (32)                the repair symbols of this block are overwritten
 //! ```
 //!
-//! The checksum is the CRC-32 of the record before it. Records are appended after the partial file was written. After
-//! a crash of the machine the disk may have the record and not the data; then the hash is wrong, and reception of the
-//! object starts again. Blocks whose hashes are signed are verified again, and only those that are wrong are dropped.
+//! Records are appended after the partial file was written. After a crash of the machine the disk may have the record and not the
+//! data; then the hash is wrong, and reception of the object starts again. Blocks whose hashes are signed are verified again, and
+//! only those that are wrong are dropped.
 
 use std::io;
 
 use crate::disk::DiskFile;
 use crate::object::{Coding, Reassembly, SymbolOutcome};
 use crate::packet::PayloadId;
-use layercast_core::Always as _;
+use crate::record::RecordFile;
 
-const MAGIC: &[u8; 8] = b"LCSYMS03";
+const MAGIC: &[u8; 8] = b"LCSYMS04";
 const HEADER: usize = 40;
 const SOURCE: u8 = 1;
 const REPAIR: u8 = 2;
 const BLOCK: u8 = 3;
 const OVERWRITTEN: u8 = 4;
-const CHECKSUM: usize = 4;
-const PLACE: usize = 4;
+/// The length of the shortest record, with its length and checksum.
+const RECORD_MIN: u64 = 10;
 /// Records are written when there are this many bytes of them, or when the receiver asks: with the last one, as many as a buffer
 /// has that was doubled.
 const BUFFER: usize = (1 << 13) - 16;
-/// How much is read at once.
-const READ: usize = 1 << 16;
 
 /// What an object is: the hash of its path, its length, its content's hash and its coding.
 pub type Identity = [u8; 32];
 
-/// The record.
+/// The journal.
 #[derive(Debug)]
 pub struct Journal<F> {
-    file: F,
-    end: u64,
-    buffer: Vec<u8>,
+    records: RecordFile<F>,
 }
 
 fn header(identity: &Identity) -> [u8; HEADER] {
@@ -54,53 +50,36 @@ fn header(identity: &Identity) -> [u8; HEADER] {
 }
 
 impl<F: DiskFile> Journal<F> {
-    /// Whether a file is a record of this very object.
+    /// Whether a file is a journal of this very object.
     pub fn describes(file: &F, identity: &Identity) -> bool {
-        let mut found = [0; HEADER];
-        file.read_at(0, &mut found).is_ok() && found == header(identity)
+        RecordFile::has_head(file, &header(identity))
     }
 
-    /// How many symbols a record may have, by its length.
+    /// How many symbols a journal may have, by its length.
     pub fn held_at_most(file: &F) -> u64 {
-        let records = file.length().unwrap_or(0).saturating_sub(HEADER as u64);
-        records / (5 + CHECKSUM as u64)
+        file.length().unwrap_or(0).saturating_sub(HEADER as u64) / RECORD_MIN
     }
 
-    /// An empty record in place of whatever the file held.
+    /// An empty journal in place of whatever the file held.
     ///
     /// # Errors
     /// The disk's error.
     pub fn create(file: F, identity: &Identity) -> io::Result<Journal<F>> {
-        file.set_length(0)?;
-        file.write_at(0, &header(identity))?;
-        Ok(Journal { file, end: HEADER as u64, buffer: Vec::new() })
+        Ok(Journal { records: RecordFile::create(file, &header(identity))? })
     }
 
-    /// Opens a record that [`Journal::describes`] the object, and restores in the reassembly what is there. What
+    /// Opens a journal that [`Journal::describes`] the object, and restores in the reassembly what is there. What
     /// follows a damaged record is dropped.
     ///
     /// # Errors
     /// The disk's error.
-    pub fn resume<G: DiskFile>(file: F, reassembly: &mut Reassembly<G>) -> io::Result<Journal<F>> {
-        let length = file.length()?;
-        let (mut end, mut read) = (HEADER as u64, HEADER as u64);
-        let mut room = Vec::new();
-        loop {
-            let used = restore(&room, reassembly);
-            end += used as u64;
-            room.drain(..used);
-            let more = usize::try_from(length.saturating_sub(read)).unwrap_or(READ).min(READ);
-            // Nothing more, or nothing that makes sense in a part that is longer than any record.
-            if more == 0 || (used == 0 && room.len() > READ) {
-                break;
-            }
-            let start = room.len();
-            room.resize(start + more, 0);
-            file.read_at(read, room.get_mut(start..).always("the room was made longer"))?;
-            read += more as u64;
-        }
-        file.set_length(end)?;
-        Ok(Journal { file, end, buffer: Vec::new() })
+    pub fn resume<G: DiskFile>(
+        file: F,
+        identity: &Identity,
+        reassembly: &mut Reassembly<G>,
+    ) -> io::Result<Journal<F>> {
+        let records = RecordFile::open(file, &header(identity), |record| restore(record, reassembly))?;
+        Ok(Journal { records })
     }
 
     /// Records the outcome of a symbol.
@@ -120,13 +99,7 @@ impl<F: DiskFile> Journal<F> {
     }
 
     fn append(&mut self, kind: u8, id: PayloadId, place: &[u8]) -> io::Result<()> {
-        let start = self.buffer.len();
-        self.buffer.push(kind);
-        self.buffer.extend_from_slice(&id.to_bytes());
-        self.buffer.extend_from_slice(place);
-        let checksum = crc32fast::hash(self.buffer.get(start..).always("the record was appended"));
-        self.buffer.extend_from_slice(&checksum.to_be_bytes());
-        if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
+        if self.records.push(&[&[kind], &id.to_bytes(), place]) >= BUFFER { self.flush() } else { Ok(()) }
     }
 
     /// Records that a block is complete: decoded, and verified where its hash is known.
@@ -153,17 +126,11 @@ impl<F: DiskFile> Journal<F> {
     /// # Errors
     /// The disk's error.
     pub fn flush(&mut self) -> io::Result<()> {
-        if self.buffer.is_empty() {
-            return Ok(());
-        }
-        self.file.write_at(self.end, &self.buffer)?;
-        self.end += self.buffer.len() as u64;
-        self.buffer.clear();
-        Ok(())
+        self.records.flush()
     }
 
     /// Drops all records but those of complete blocks, since a symbol of another block was forged. The symbols of further
-    /// blocks would have to be received again by another receiver; without this the record would grow with each forgery.
+    /// blocks would have to be received again by another receiver; without this the journal would grow with each forgery.
     ///
     /// # Errors
     /// The disk's error.
@@ -178,9 +145,7 @@ impl<F: DiskFile> Journal<F> {
     /// # Errors
     /// The disk's error.
     pub fn restart(&mut self) -> io::Result<()> {
-        self.buffer.clear();
-        self.end = HEADER as u64;
-        self.file.set_length(self.end)
+        self.records.clear()
     }
 }
 
@@ -189,35 +154,17 @@ fn of_block(block: u8) -> PayloadId {
     PayloadId::from_bytes([block, 0, 0, 0])
 }
 
-/// Applies the records at the start of `bytes`; returns the length of those that are whole and make sense.
-fn restore<G: DiskFile>(bytes: &[u8], reassembly: &mut Reassembly<G>) -> usize {
-    let mut used = 0;
-    while let Some(rest) = bytes.get(used..)
-        && let Some(&[kind, i3, i2, i1, i0]) = rest.first_chunk()
-    {
-        let id = PayloadId::from_bytes([i3, i2, i1, i0]);
-        let body = 5 + if kind == REPAIR { PLACE } else { 0 };
-        let Some((record, checksum)) = rest.get(..body + CHECKSUM).map(|whole| whole.split_at(body)) else {
-            break;
-        };
-        if crc32fast::hash(record).to_be_bytes() != checksum {
-            break;
-        }
-        let known = match kind {
-            SOURCE => reassembly.restore_symbol(id),
-            BLOCK => reassembly.restore_block(id.block),
-            OVERWRITTEN => reassembly.restore_overwritten(id.block),
-            REPAIR => record
-                .last_chunk()
-                .is_some_and(|place| reassembly.restore_repair(id, u32::from_be_bytes(*place))),
-            _ => false,
-        };
-        if !known {
-            break;
-        }
-        used += body + CHECKSUM;
+/// Applies a record; whether it makes sense.
+fn restore<G: DiskFile>(record: &[u8], reassembly: &mut Reassembly<G>) -> bool {
+    let &[kind, i3, i2, i1, i0, ref place @ ..] = record else { return false };
+    let id = PayloadId::from_bytes([i3, i2, i1, i0]);
+    match (kind, place) {
+        (SOURCE, []) => reassembly.restore_symbol(id),
+        (BLOCK, []) => reassembly.restore_block(id.block),
+        (OVERWRITTEN, []) => reassembly.restore_overwritten(id.block),
+        (REPAIR, &[p3, p2, p1, p0]) => reassembly.restore_repair(id, u32::from_be_bytes([p3, p2, p1, p0])),
+        _ => false,
     }
-    used
 }
 
 #[cfg(test)]
@@ -258,7 +205,7 @@ mod tests {
         }
         assert_eq!(reassembly.symbols(), (10, 8));
         journal.flush().expect("a record");
-        journal.file.take()
+        journal.records.into_file().take()
     }
 
     #[test]
@@ -270,7 +217,8 @@ mod tests {
         let mut most = 0;
         for length in HEADER..=whole.len() {
             let mut found = reassembly();
-            let mut journal = Journal::resume(copy(&whole[..length]), &mut found).expect("the record");
+            let mut journal =
+                Journal::resume(copy(&whole[..length]), &IDENTITY, &mut found).expect("the record");
             let (_, held) = found.symbols();
             assert!(held == most || held == most + 1, "{held} after {most}");
             most = held;
@@ -280,7 +228,7 @@ mod tests {
             journal.record(id, coding, outcome).expect("a record");
             journal.flush().expect("a record");
             let mut again = reassembly();
-            Journal::resume(journal.file, &mut again).expect("the record");
+            Journal::resume(journal.records.into_file(), &IDENTITY, &mut again).expect("the record");
             assert_eq!(again.symbols(), found.symbols());
         }
         assert_eq!(most, 8);
@@ -288,7 +236,7 @@ mod tests {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
             let mut found = reassembly();
-            Journal::resume(copy(&damaged), &mut found).expect("the record");
+            Journal::resume(copy(&damaged), &IDENTITY, &mut found).expect("the record");
             assert!(found.symbols().1 < 8);
         }
     }
@@ -321,7 +269,7 @@ mod tests {
             (0..written)
                 .for_each(|esi| file.write_at(64 + 8 * esi, &symbol(3 + esi as u32)).expect("a symbol"));
             let mut after = Reassembly::new(coding, file, BlockHashes::None);
-            Journal::resume(journal.file, &mut after).expect("the record");
+            Journal::resume(journal.records.into_file(), &IDENTITY, &mut after).expect("the record");
             assert_eq!((after.symbols(), after.is_ready()), ((10, 3), false));
             for esi in [7, 8] {
                 after.insert(PayloadId::new(1, esi).expect("an id"), &symbol(esi)).expect("a symbol");
@@ -335,10 +283,10 @@ mod tests {
     fn a_record_that_starts_again_is_empty() {
         let file = copy(&recorded());
         let mut found = reassembly();
-        let mut journal = Journal::resume(file, &mut found).expect("the record");
+        let mut journal = Journal::resume(file, &IDENTITY, &mut found).expect("the record");
         journal.restart().expect("an empty record");
         let mut again = reassembly();
-        Journal::resume(journal.file, &mut again).expect("the record");
+        Journal::resume(journal.records.into_file(), &IDENTITY, &mut again).expect("the record");
         assert_eq!(again.symbols(), (10, 0));
     }
 }

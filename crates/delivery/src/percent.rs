@@ -1,34 +1,23 @@
 //! Percent-encoding (RFC 3986, section 2.1).
 
-use core::fmt::Write as _;
+use std::borrow::Cow;
 
-/// Text as a path or a query of a URI: all but `/` and unreserved characters become %XX (section 2.3). A `/` stands for itself in
-/// both (section 3.4).
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// All but unreserved characters (section 2.3) and `/`, which stands for itself in a path and a query (section 3.4).
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// Text as a path or a query of a URI.
 pub(crate) fn encode(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 /// The text; none if a `%` is not followed by two hexadecimal digits, or the result is not UTF-8.
 pub(crate) fn decode(text: &str) -> Option<String> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        out.push(match byte {
-            b'%' => (digit(bytes.next()?)? << 4 | digit(bytes.next()?)?) as u8,
-            byte => byte,
-        });
+    // The library would leave such a `%` as it is.
+    let is_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    if !text.split('%').skip(1).all(is_escape) {
+        return None;
     }
-    String::from_utf8(out).ok()
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }

@@ -1,36 +1,65 @@
-//! Which files of a folder a receiver put there: these alone may it remove.
+//! Which files of a folder a receiver put there: these alone may it remove. A file of [records](crate::record).
 //!
 //! ```text
-//! LCPLACED1
-//! CHECKSUM ?PATH      the file is about to be there
-//! CHECKSUM +PATH      it is there
-//! CHECKSUM -PATH      it was removed
+//! LCPLACED2
+//! records: ?PATH      the file is about to be there
+//!          +PATH      it is there
+//!          -PATH      it was removed
 //! ```
 //!
-//! The checksum is the CRC-32 of the rest of the line. What follows a torn or damaged line is dropped: then a file may
-//! stay that should be removed, and none is removed that should stay.
+//! What follows a torn or damaged record is dropped: then a file may stay that should be removed, and none is removed that should
+//! stay.
 
 use std::collections::BTreeSet;
 use std::io;
 
 use crate::disk::{Disk, DiskFile};
 use crate::placing::OWN_FOLDER;
+use crate::record::RecordFile;
 
-const HEAD: &str = "LCPLACED1\n";
+const HEAD: &[u8; 10] = b"LCPLACED2\n";
 const NAME: &str = "placed";
+const FOREIGN: &str = "`.layercast/placed` is not the record of this version: name another folder, or remove that file, and what was \
+     received before is never removed";
 /// A record with more history than files is written again when it is opened.
 const HISTORY: usize = 64;
+
+/// What became of a path: the first byte of a record.
+const INTENDED: u8 = b'?';
+const PLACED: u8 = b'+';
+const REMOVED: u8 = b'-';
+
+/// Paths of files.
+#[derive(Debug, Default)]
+struct Paths {
+    /// Of those that are about to be there.
+    intended: BTreeSet<String>,
+    placed: BTreeSet<String>,
+}
+
+impl Paths {
+    /// Applies a record; whether it makes sense.
+    fn apply(&mut self, record: &[u8]) -> bool {
+        let Some((&step, path)) = record.split_first() else { return false };
+        let Ok(path) = core::str::from_utf8(path) else { return false };
+        self.intended.remove(path);
+        match step {
+            INTENDED => self.intended.insert(path.to_owned()),
+            PLACED => self.placed.insert(path.to_owned()),
+            REMOVED => self.placed.remove(path),
+            _ => return false,
+        };
+        true
+    }
+}
 
 /// The record.
 #[derive(Debug)]
 pub struct Placed<F> {
-    file: F,
-    end: u64,
-    /// Whether lines wait for [`Placed::flush`].
+    records: RecordFile<F>,
+    /// Whether some of them wait for [`Placed::flush`].
     waits: bool,
-    /// Files that are about to be there.
-    intended: BTreeSet<String>,
-    paths: BTreeSet<String>,
+    paths: Paths,
 }
 
 impl<F: DiskFile> Placed<F> {
@@ -43,103 +72,77 @@ impl<F: DiskFile> Placed<F> {
         disk.create_folder(OWN_FOLDER)?;
         let name = format!("{OWN_FOLDER}/{NAME}");
         let file = disk.open(&name)?;
-        let length = file.length()?;
-        let mut bytes = vec![0; usize::try_from(length).map_err(|_| io::ErrorKind::InvalidData)?];
-        file.read_at(0, &mut bytes)?;
-        let mut placed =
-            Placed { file, end: 0, waits: false, intended: BTreeSet::new(), paths: BTreeSet::new() };
-        let Some(rest) = bytes.strip_prefix(HEAD.as_bytes()) else {
-            if !HEAD.as_bytes().starts_with(&bytes) {
-                return Err(io::ErrorKind::InvalidData.into());
-            }
+        let mut head = vec![0; HEAD.len().min(usize::try_from(file.length()?).unwrap_or(HEAD.len()))];
+        file.read_at(0, &mut head)?;
+        let mut paths = Paths::default();
+        if !HEAD.starts_with(&head) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, FOREIGN));
+        }
+        if head.len() < HEAD.len() {
             // A new one. Its head is on the disk before it has its name: after a loss of power anything may be in its place.
-            return placed.rewritten(disk, &name);
+            return Placed::written(disk, &name, paths);
+        }
+        let mut count = 0;
+        let take = |record: &[u8]| {
+            count += 1;
+            paths.apply(record)
         };
-        let (used, lines) = placed.restore(rest);
-        placed.end = (HEAD.len() + used) as u64;
-        if lines > 2 * placed.paths.len() + HISTORY {
-            return placed.rewritten(disk, &name);
+        let records = RecordFile::open(file, HEAD, take)?;
+        if count > 2 * paths.placed.len() + HISTORY {
+            return Placed::written(disk, &name, paths);
         }
-        placed.file.set_length(placed.end)?;
-        Ok(placed)
+        Ok(Placed { records, waits: false, paths })
     }
 
-    /// Applies the lines that are whole; the length of these, and how many.
-    fn restore(&mut self, bytes: &[u8]) -> (usize, usize) {
-        let (mut used, mut lines) = (0, 0);
-        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-            let Some((kind, path)) = parse(line) else { break };
-            self.apply(kind, path);
-            used += line.len();
-            lines += 1;
-        }
-        (used, lines)
-    }
-
-    /// A new file with the head and without history, in place of this one.
-    fn rewritten<D: Disk<File = F>>(mut self, disk: &mut D, name: &str) -> io::Result<Placed<F>> {
+    /// A new file without history in place of the one of this name.
+    fn written<D: Disk<File = F>>(disk: &mut D, name: &str, paths: Paths) -> io::Result<Placed<F>> {
         let new = format!("{name}.new");
-        let file = disk.open(&new)?;
-        file.set_length(0)?;
-        let kinds = [(b'?', &self.intended), (b'+', &self.paths)];
-        let lines = kinds.iter().flat_map(|(kind, paths)| paths.iter().map(|path| line(*kind, path)));
-        let text: String = std::iter::once(HEAD.to_owned()).chain(lines).collect();
-        file.write_at(0, text.as_bytes())?;
-        file.sync()?;
+        let mut records = RecordFile::create(disk.open(&new)?, HEAD)?;
+        for (step, paths) in [(INTENDED, &paths.intended), (PLACED, &paths.placed)] {
+            for path in paths {
+                records.push(&[&[step], path.as_bytes()]);
+            }
+        }
+        records.flush()?;
+        records.sync()?;
         disk.rename(&new, name)?;
-        (self.file, self.end) = (file, text.len() as u64);
-        Ok(self)
+        Ok(Placed { records, waits: false, paths })
     }
 
-    fn append(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
-        self.file.write_at(at, bytes)?;
-        self.end = at + bytes.len() as u64;
-        Ok(())
-    }
-
-    fn apply(&mut self, kind: u8, path: &str) {
-        self.intended.remove(path);
-        match kind {
-            b'?' => self.intended.insert(path.to_owned()),
-            b'+' => self.paths.insert(path.to_owned()),
-            _ => self.paths.remove(path),
-        };
-    }
-
-    fn note(&mut self, kind: u8, path: &str) -> io::Result<()> {
-        self.append(line(kind, path).as_bytes(), self.end)?;
+    fn note(&mut self, step: u8, path: &str) -> io::Result<()> {
+        let record = [&[step][..], path.as_bytes()].concat();
+        self.records.write(&[&record])?;
         self.waits = true;
-        self.apply(kind, path);
+        if step == INTENDED {
+            // Before it counts: what is intended is not noted again.
+            self.flush()?;
+        }
+        self.paths.apply(&record);
         Ok(())
     }
 
-    /// Makes sure that all lines survive a loss of power.
+    /// Makes sure that all records survive a loss of power.
     ///
     /// # Errors
     /// The disk's error; they still wait then.
     pub fn flush(&mut self) -> io::Result<()> {
         if self.waits {
-            self.file.sync()?;
+            self.records.sync()?;
             self.waits = false;
         }
         Ok(())
     }
 
-    /// A file is about to be moved to its path. The line is on the disk before the file is: after a loss of power it would
+    /// A file is about to be moved to its path. The record is on the disk before the file is: after a loss of power it would
     /// be nobody's otherwise, and stay for ever.
     ///
     /// # Errors
     /// The disk's error.
     pub fn intend(&mut self, path: &str) -> io::Result<()> {
-        if self.paths.contains(path) || self.intended.contains(path) {
+        if self.contains(path) || self.paths.intended.contains(path) {
             return Ok(());
         }
-        self.append(line(b'?', path).as_bytes(), self.end)?;
-        // Not before: what is intended is not noted again.
-        self.file.sync()?;
-        self.waits = false;
-        self.apply(b'?', path);
-        Ok(())
+        self.note(INTENDED, path)
     }
 
     /// A file is at its path, moved there or found: one that was found counts if it was about to be moved there.
@@ -147,7 +150,7 @@ impl<F: DiskFile> Placed<F> {
     /// # Errors
     /// The disk's error.
     pub fn confirm(&mut self, path: &str) -> io::Result<()> {
-        if self.intended.contains(path) { self.note(b'+', path) } else { Ok(()) }
+        if self.paths.intended.contains(path) { self.note(PLACED, path) } else { Ok(()) }
     }
 
     /// A file was removed.
@@ -155,33 +158,18 @@ impl<F: DiskFile> Placed<F> {
     /// # Errors
     /// The disk's error.
     pub fn removed(&mut self, path: &str) -> io::Result<()> {
-        if self.contains(path) { self.note(b'-', path) } else { Ok(()) }
+        if self.contains(path) { self.note(REMOVED, path) } else { Ok(()) }
     }
 
     /// Whether the file at a path is one of the receiver's.
     pub fn contains(&self, path: &str) -> bool {
-        self.paths.contains(path)
+        self.paths.placed.contains(path)
     }
 
     /// All paths.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.paths.iter().map(String::as_str)
+        self.paths.placed.iter().map(String::as_str)
     }
-}
-
-fn line(kind: u8, path: &str) -> String {
-    let rest = format!("{}{path}", char::from(kind));
-    format!("{:08x} {rest}\n", crc32fast::hash(rest.as_bytes()))
-}
-
-fn parse(bytes: &[u8]) -> Option<(u8, &str)> {
-    let text = core::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
-    let (checksum, rest) = text.split_once(' ')?;
-    if checksum.len() != 8 || u32::from_str_radix(checksum, 16).ok()? != crc32fast::hash(rest.as_bytes()) {
-        return None;
-    }
-    let kind = *rest.as_bytes().first().filter(|kind| b"?+-".contains(kind))?;
-    Some((kind, rest.get(1..)?))
 }
 
 #[cfg(test)]

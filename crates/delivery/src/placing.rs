@@ -72,8 +72,7 @@ pub fn own_identity(entry: &Entry) -> Identity {
 
 /// The names of an object's partial file and of its record.
 pub fn own_names(identity: &Identity) -> (String, String) {
-    let (head, _) = identity.split_at(12);
-    let name = head.iter().fold(String::new(), |name, byte| format!("{name}{byte:02x}"));
+    let name = base16ct::lower::encode_string(&identity[..12]);
     (format!("{OWN_FOLDER}/{name}.partial"), format!("{OWN_FOLDER}/{name}.symbols"))
 }
 
@@ -152,7 +151,13 @@ fn go_on<F: DiskFile>(
     record: io::Result<F>,
 ) -> Partial<F> {
     let journal = record.and_then(|record| {
-        if is_same { Journal::resume(record, &mut reassembly) } else { Journal::create(record, identity) }
+        if is_same {
+            return Journal::resume(record, identity, &mut reassembly);
+        }
+        if record.length()? > 0 {
+            tracing::warn!("a partial file is begun again: its journal is of another version, or damaged");
+        }
+        Journal::create(record, identity)
     });
     let (_, resumed) = reassembly.symbols();
     Partial { coding, reassembly, journal: journal.ok(), resumed }

@@ -3,11 +3,10 @@
 //! Everything here takes bytes of anyone, so nothing may panic, and nothing depends on a length that was not
 //! checked.
 
-mod report;
-
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-pub use report::{GroupRecord, RecordKind, Records, group_records};
+use layercast_delivery::ip::{Datagram, sum};
+use layercast_delivery::membership::report::Report;
 
 /// Protocol numbers (IANA).
 pub mod protocol {
@@ -178,7 +177,7 @@ pub fn rewrite(bytes: &mut [u8], hops: u8, is_marked: bool) {
                     header[1] |= 3;
                 }
                 header[10..12].fill(0);
-                let sum = checksum(header);
+                let sum = sum(header);
                 header[10..12].copy_from_slice(&sum.to_be_bytes());
             }
         }
@@ -203,20 +202,10 @@ pub fn is_link_local_group(group: IpAddr) -> bool {
     }
 }
 
-/// The Internet checksum (RFC 1071).
-pub fn checksum(bytes: &[u8]) -> u16 {
-    let mut sum = 0u64;
-    let (words, rest) = bytes.as_chunks::<2>();
-    for word in words {
-        sum += u64::from(u16::from_be_bytes(*word));
-    }
-    if let [last] = rest {
-        sum += u64::from(*last) << 8;
-    }
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
+/// The membership report of a host in these bytes, if they are one.
+pub fn membership_report(view: &View, bytes: &[u8]) -> Option<Report> {
+    let is_candidate = matches!(view.protocol, protocol::IGMP | protocol::ICMP_V6);
+    is_candidate.then(|| Report::read(&Datagram::read(bytes).ok()?).ok()).flatten()
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration as StdDuration;
 
 use layercast_core::units::Channel;
-use layercast_delivery::amt::Reporting;
 use layercast_delivery::amt::data::decapsulated;
 use layercast_delivery::amt::gateway::{Arrived, Gateway, GatewayCounters, GatewaySettings};
-use layercast_delivery::amt::subscriptions::Subscription;
 use layercast_delivery::amt::{PORT, discovery_address};
+use layercast_delivery::membership::Reporting;
+use layercast_delivery::membership::subscriptions::Subscription;
 
 pub use layercast_delivery::amt::gateway::RelayAddress;
 

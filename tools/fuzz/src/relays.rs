@@ -3,13 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::amt::Reporting;
+use layercast_delivery::membership::Reporting;
 use layercast_delivery::amt::data::Inner;
 use layercast_delivery::amt::gateway::{Gateway, GatewaySettings, RelayAddress};
 use layercast_delivery::amt::message::Message as AmtMessage;
 use layercast_delivery::amt::relay::{Relay, RelaySettings};
-use layercast_delivery::amt::subscriptions::Subscription;
-use layercast_delivery::amt::{query::GeneralQuery, report};
+use layercast_delivery::membership::subscriptions::Subscription;
+use layercast_delivery::ip::Datagram;
+use layercast_delivery::membership::query::Query;
+use layercast_delivery::membership::report::Report;
 use layercast_delivery::relay::child::Child;
 use layercast_delivery::relay::message::{Alternatives, DATA_HEAD_MAX, Data, MESSAGE_MAX, Message};
 use layercast_delivery::relay::parent::{Limits, Parent};
@@ -115,8 +117,11 @@ fn inside(bytes: &[u8]) {
     let written = message.to_bytes();
     assert_eq!(AmtMessage::read(&written).as_ref(), Ok(&message));
     match message {
-        AmtMessage::MembershipQuery { query, .. } => drop(GeneralQuery::read(query)),
-        AmtMessage::MembershipUpdate { report: inner, .. } => drop(report::read(inner)),
+        AmtMessage::MembershipQuery { query: inner, .. } | AmtMessage::MembershipUpdate { report: inner, .. } => {
+            if let Ok(datagram) = Datagram::read(inner) {
+                let _ = (Query::read(&datagram), Report::read(&datagram));
+            }
+        }
         AmtMessage::MulticastData(inner) => {
             if let Ok(inner) = Inner::read(inner) {
                 let written = inner.to_bytes();

@@ -6,10 +6,12 @@ use etherparse::{IpNumber, UdpSlice};
 use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 
-use super::ip::{Datagram, IpError, plain_header, transport_sum};
+use crate::ip::{Datagram, HEAD_MAX, IpError, write_head};
 
 /// The length of a UDP header.
 const UDP_HEAD: usize = 8;
+/// The time to live of a packet that a relay puts into a tunnel.
+const HOPS: u8 = 64;
 
 /// A multicast packet that arrived through a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,57 +73,26 @@ impl<'a> Inner<'a> {
         let is_right = match udp.checksum() {
             // No checksum was computed (RFC 768).
             0 => datagram.source.is_ipv4(),
-            _ => {
-                let (source, destination) = (datagram.source, datagram.destination);
-                transport_sum(source, destination, datagram.protocol, udp.slice()) == 0
-            }
+            _ => Datagram { payload: udp.slice(), ..datagram }.has_checksum(),
         };
         if !is_right {
             return Err(DataError::Checksum);
         }
         let (_, payload) = udp.slice().split_at_checked(UDP_HEAD).ok_or(DataError::Length)?;
-        // As in the two bits of IP (RFC 3168, section 5).
-        let ecn = match datagram.ecn {
-            0 => Ecn::NotCapable,
-            3 => Ecn::Marked,
-            _ => Ecn::Capable,
-        };
         Ok(Inner {
             from: SocketAddr::new(datagram.source, udp.source_port()),
             group: SocketAddr::new(datagram.destination, udp.destination_port()),
-            ecn,
+            ecn: datagram.ecn,
             payload,
         })
     }
 
     /// The packet with its headers, as a relay puts it into Multicast Data.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let length = UDP_HEAD + self.payload.len();
-        let ecn = match self.ecn {
-            Ecn::NotCapable => 0,
-            Ecn::Capable => 2,
-            Ecn::Marked => 3,
-        };
-        let udp = IpNumber::UDP.0;
-        let mut bytes = plain_header(self.from.ip(), self.group.ip(), udp, ecn, length);
-        let at = bytes.len();
-        bytes.extend(self.from.port().to_be_bytes());
-        bytes.extend(self.group.port().to_be_bytes());
-        bytes.extend(u16::try_from(length).unwrap_or(u16::MAX).to_be_bytes());
-        bytes.extend([0, 0]);
-        bytes.extend(self.payload);
-        let sum = transport_sum(
-            self.from.ip(),
-            self.group.ip(),
-            udp,
-            bytes.get(at..).always("the datagram was appended"),
-        );
-        // Zero stands for no checksum (RFC 768).
-        let sum = if sum == 0 { u16::MAX } else { sum };
-        if let Some(field) = bytes.get_mut(at + 6..at + UDP_HEAD) {
-            field.copy_from_slice(&sum.to_be_bytes());
-        }
-        bytes
+        let mut head = [0; HEAD_MAX];
+        let length = write_head(self.from, self.group, HOPS, self.ecn, self.payload, &mut head);
+        let length = length.always("a packet came in a datagram of one IP version");
+        [head.get(..length).always("the head fits its room"), self.payload].concat()
     }
 }
 

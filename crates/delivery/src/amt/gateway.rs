@@ -17,13 +17,14 @@ use layercast_core::cannot_be;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
-use super::Reporting;
 use super::data::{DataError, Inner};
 use super::message::Message;
-use super::query::GeneralQuery;
-use super::report::{self, Record};
 use super::secret::{Nonces, Seed};
-use super::subscriptions::{Subscription, Subscriptions};
+use crate::ip::Datagram;
+use crate::membership::query::Query;
+use crate::membership::report::{self, Record};
+use crate::membership::subscriptions::{Subscription, Subscriptions};
+use crate::membership::{MembershipError, Reporting};
 
 use exchange::{Exchange, Kind};
 use handshake::{Handshake, Teardowns};
@@ -216,8 +217,9 @@ impl Gateway {
             Message::RelayAdvertisement { nonce, relay } => self.advertisement(now, from, nonce, relay),
             Message::MembershipQuery { is_full, mac, nonce, query, gateway } => {
                 let Some(relay) = self.expected(from, Kind::Request, nonce) else { return Arrived::Nothing };
-                let query = match GeneralQuery::read(query) {
-                    Ok(query) if query.reporting == self.settings.reporting => query,
+                let datagram = Datagram::read(query).map_err(MembershipError::from);
+                let query = match datagram.and_then(|datagram| Query::read_general(&datagram)) {
+                    Ok(query) if Reporting::of(query.from) == self.settings.reporting => query,
                     _ => {
                         self.counters.malformed += 1;
                         return Arrived::Nothing;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::Reporting;
+use crate::membership::Reporting;
 
 /// The length of a Response MAC.
 pub const MAC_BYTES: usize = 6;

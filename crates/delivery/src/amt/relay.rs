@@ -10,13 +10,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use layercast_core::cannot_be;
 use layercast_core::units::{Duration, Time};
 
-use super::Reporting;
-use super::memberships::{Change, Memberships};
 use super::message::{Message, ResponseMac, TunnelEndpoint};
-use super::query::GeneralQuery;
-use super::report;
 use super::secret::{Secrets, Seed};
-use super::subscriptions::Subscription;
+use crate::ip::Datagram;
+use crate::membership::memberships::{Change, Memberships};
+use crate::membership::query::Query;
+use crate::membership::report::Report;
+use crate::membership::subscriptions::Subscription;
+use crate::membership::{MembershipError, Reporting};
 
 /// The time between two searches for subscriptions that have expired.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -227,7 +228,7 @@ impl Relay {
     fn query(&self, now: Time, from: SocketAddr, reporting: Reporting, nonce: u32) -> Vec<u8> {
         let gateway = TunnelEndpoint::from(from);
         let (robustness, interval) = (self.settings.robustness.max(1), self.settings.query_interval);
-        let query = GeneralQuery { reporting, robustness, interval }.to_bytes();
+        let query = Query::general(reporting, robustness, interval).to_bytes();
         let mac = self.secrets.mac(now, gateway, nonce);
         let is_full = !self.tunnels.contains_key(&gateway) && !self.has_room(&gateway);
         Message::MembershipQuery { is_full, mac, nonce, query: &query, gateway: Some(gateway) }.to_bytes()
@@ -242,7 +243,8 @@ impl Relay {
     fn update(&mut self, now: Time, from: SocketAddr, nonce: u32, mac: &ResponseMac, report: &[u8]) {
         let gateway = TunnelEndpoint::from(from);
         // The report costs less than the MAC, and most of what is not a report is no attack.
-        let Ok(records) = report::read(report) else {
+        let report = Datagram::read(report).map_err(MembershipError::from);
+        let Ok(Report { records, .. }) = report.and_then(|datagram| Report::read(&datagram)) else {
             self.counters.malformed += 1;
             return;
         };

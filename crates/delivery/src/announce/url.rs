@@ -215,7 +215,7 @@ impl fmt::Display for SessionUrl {
             IpAddr::V6(group) => write!(f, "{SCHEME}[{group}]:{}", self.port)?,
         }
         let mut before = '?';
-        let mut parameter = |f: &mut fmt::Formatter<'_>, name: &str, value: &str| {
+        let mut parameter = |f: &mut fmt::Formatter<'_>, name: &str, value: &str| -> fmt::Result {
             write!(f, "{before}{name}={value}")?;
             before = '&';
             Ok(())

@@ -3,12 +3,13 @@
 use core::fmt::Write as _;
 use std::sync::Arc;
 
+use base16ct::lower::encode_string as hex;
 use base64ct::{Base64, Encoding as _};
 
 use super::entry::ENTRIES_MAX;
 use super::fields::{OWN, number, own_number, read_attributes, read_path, read_toi};
 use super::instance_file::{BLOCK, ENCODING, SCHEME, SYMBOL, read_file};
-use super::text::{base64, base64_md5, escaped, hex};
+use super::text::escaped;
 use super::{Coding, Compressed, Content, Entry, Sha256, TableError, Toi};
 use crate::disk::Attributes;
 use crate::percent;
@@ -157,14 +158,14 @@ fn write_file(xml: &mut String, entry: &Entry, coding: Coding, sha256: Option<Sh
         coding.symbol_size(),
     );
     let _ = match coding {
-        Coding::RaptorQ(oti) => write!(xml, " {SCHEME}=\"{}\"", base64(oti.scheme())),
+        Coding::RaptorQ(oti) => write!(xml, " {SCHEME}=\"{}\"", Base64::encode_string(&oti.scheme())),
         Coding::NoCode(coding) => write!(xml, " {BLOCK}=\"{}\"", coding.max_block()),
     };
     if let Some(Compressed { encoding, .. }) = entry.compressed {
         let _ = write!(xml, " Content-Encoding=\"{encoding}\"");
     }
     if let Some(md5) = entry.md5 {
-        let _ = write!(xml, " Content-MD5=\"{}\"", base64_md5(md5));
+        let _ = write!(xml, " Content-MD5=\"{}\"", Base64::encode_string(&md5));
     }
     if let Some(hash) = sha256 {
         let _ = write!(xml, " lc:SHA-256=\"{}\"", hex(&hash));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64ct::{Base64, Encoding as _};
 
 use super::fields::{OWN, number, own_number, read_attributes, read_toi};
-use super::text::{unbase64, unbase64_md5, unhex};
+use super::text::{unbase64, unhex};
 use super::{
     Coding, Compressed, Content, ContentEncoding, Entry, FEC_NO_CODE, FEC_RAPTORQ, FilePart, NoCode, Oti,
     OtiError, PartsError, Sha256, TableError,
@@ -46,7 +46,7 @@ pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry,
         entry.compressed = read_compressed(root, file, coding.length())?;
         entry.md5 = match file.attribute("Content-MD5") {
             None => None,
-            Some(hash) => Some(unbase64_md5(hash).ok_or(TableError::Field("Content-MD5"))?),
+            Some(hash) => Some(unbase64(hash).ok_or(TableError::Field("Content-MD5"))?),
         };
         let sha256 = match file.attribute((OWN, "SHA-256")) {
             None => None,

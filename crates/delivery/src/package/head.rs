@@ -27,6 +27,7 @@ use core::fmt;
 use crate::disk::Attributes;
 use crate::object::{ContentEncoding, NameError, Sha256, compressed, safe_path};
 use crate::placing::OWN_FOLDER;
+use crate::varint;
 use layercast_core::Always as _;
 
 const MAGIC: &[u8; 8] = b"LCPACK01";
@@ -104,8 +105,7 @@ pub struct Head {
 
 /// The path of a package with this content: among the receivers' own files, where no file can be.
 pub fn package_name(sha256: &Sha256) -> String {
-    let (start, _) = sha256.split_at(12);
-    let digits = start.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let digits = base16ct::lower::encode_string(&sha256[..12]);
     format!("{OWN_FOLDER}/{digits}.package")
 }
 
@@ -131,17 +131,17 @@ impl Head {
             safe_path(&member.path).map_err(PackageError::Name)?;
             let common = common(before.as_bytes(), member.path.as_bytes());
             let rest = member.path.as_bytes().get(common..).always("what is common is a part of both");
-            varint(&mut index, common as u64);
-            varint(&mut index, rest.len() as u64);
+            varint::write(&mut index, common as u64);
+            varint::write(&mut index, rest.len() as u64);
             index.extend_from_slice(rest);
-            varint(&mut index, member.length);
+            varint::write(&mut index, member.length);
             let Attributes { mode, modified_ns } = member.attributes;
             let has_mode = if mode.is_some() { HAS_MODE } else { 0 };
             index.push(has_mode | if modified_ns.is_some() { HAS_TIME } else { 0 });
-            mode.iter().for_each(|&mode| varint(&mut index, mode.into()));
+            mode.iter().for_each(|&mode| varint::write(&mut index, mode.into()));
             if let Some(modified) = modified_ns {
                 let step = modified.wrapping_sub(time);
-                varint(&mut index, (step << 1 ^ step >> 63).cast_unsigned());
+                varint::write(&mut index, (step << 1 ^ step >> 63).cast_unsigned());
                 time = modified;
             }
             before = &member.path;
@@ -245,48 +245,25 @@ fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-fn varint(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(0x80 | (number & 0x7f) as u8);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        let bits = u64::from(byte & 0x7f);
-        // Each number has one form: no bits beyond 64, no zeros at the end.
-        if bits << shift >> shift != bits || (byte == 0 && shift > 0) {
-            return None;
-        }
-        number |= bits << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
-}
-
 fn read(bytes: &mut &[u8], before: &str, time: &mut i64, sha256: Sha256) -> Result<Member, PackageError> {
-    let length = |bytes: &mut &[u8]| read_varint(bytes).and_then(|number| usize::try_from(number).ok());
+    let length = |bytes: &mut &[u8]| varint::read(bytes).and_then(|number| usize::try_from(number).ok());
     let mut fields = |bytes: &mut &[u8]| {
         let common = length(bytes)?;
         let more = length(bytes)?;
         let (rest, after) = bytes.split_at_checked(more)?;
         *bytes = after;
         let path = [before.as_bytes().get(..common)?, rest].concat();
-        let length = read_varint(bytes)?;
+        let length = varint::read(bytes)?;
         let (&flags, after) = bytes.split_first()?;
         *bytes = after;
-        let mode =
-            if flags & HAS_MODE == 0 { None } else { Some(u32::try_from(read_varint(bytes)?).ok()? & 0o777) };
+        let mode = if flags & HAS_MODE == 0 {
+            None
+        } else {
+            Some(u32::try_from(varint::read(bytes)?).ok()? & 0o777)
+        };
         let mut modified_ns = None;
         if flags & HAS_TIME != 0 {
-            let step = read_varint(bytes)?;
+            let step = varint::read(bytes)?;
             *time = time.wrapping_add((step >> 1).cast_signed() ^ -((step & 1).cast_signed()));
             modified_ns = Some(*time);
         }

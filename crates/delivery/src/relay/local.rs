@@ -8,9 +8,7 @@
 //!
 //! The host of this machine passes IP datagrams, and sends those that [`Local::poll`] returns.
 
-mod packet;
 mod querier;
-mod query;
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -20,14 +18,14 @@ use layercast_core::units::{Channel, Duration, Time};
 
 use super::channels::ChannelSet;
 use super::session::SessionKey;
-use crate::amt::Reporting;
-use crate::amt::memberships::{Change, Memberships};
-use crate::amt::report::{Record, RecordKind, Report};
-use crate::amt::subscriptions::Subscription;
+use crate::ip::Datagram;
+use crate::membership::Reporting;
+use crate::membership::memberships::{Change, Memberships};
+use crate::membership::query::Query;
+use crate::membership::report::{Record, RecordKind, Report};
+use crate::membership::subscriptions::Subscription;
 use crate::session::MAX_CHANNELS;
-pub use packet::{HEAD_MAX, write_head};
 use querier::Querier;
-use query::Query;
 
 /// The time between two searches for memberships that have expired.
 const SWEEP: Duration = Duration::from_secs(1);
@@ -117,8 +115,14 @@ impl Local {
     }
 
     /// Takes a datagram of IGMP or MLD that came from the link.
-    pub fn receive(&mut self, now: Time, datagram: &[u8]) {
-        if let Some(query) = Query::read(datagram) {
+    pub fn receive(&mut self, now: Time, bytes: &[u8]) {
+        let Ok(datagram) = Datagram::read(bytes) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if let Ok(query) = Query::read(&datagram)
+            && datagram.hops == 1
+        {
             self.counters.queries += 1;
             // Switches that only snoop ask without an address, and are no querier (RFC 4541, section 2.1.1).
             if let Some(shorter) = self.querier.heard(now, &query)
@@ -128,7 +132,7 @@ impl Local {
             }
             return;
         }
-        match Report::read(datagram) {
+        match Report::read(&datagram) {
             Ok(report) if Reporting::of(report.from) == self.reporting => {
                 self.counters.reports += 1;
                 for record in &report.records {

@@ -16,6 +16,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use base16ct::HexDisplay;
 use chacha20poly1305::aead::{AeadInOut as _, KeyInit as _};
 use chacha20poly1305::{ChaCha20Poly1305, Nonce};
 use hkdf::Hkdf;
@@ -42,7 +43,7 @@ pub struct SaltError;
 /// As text: 32 hexadecimal digits.
 impl fmt::Display for Salt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{:x}", HexDisplay(&self.0))
     }
 }
 
@@ -50,11 +51,9 @@ impl FromStr for Salt {
     type Err = SaltError;
 
     fn from_str(text: &str) -> Result<Salt, SaltError> {
-        // `from_str_radix` would accept a plus sign.
-        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(SaltError);
-        }
-        u128::from_str_radix(text, 16).map(|bits| Salt(bits.to_be_bytes())).map_err(|_| SaltError)
+        let mut salt = [0; 16];
+        let length = base16ct::mixed::decode(text, &mut salt).map_err(|_| SaltError)?.len();
+        if length == salt.len() { Ok(Salt(salt)) } else { Err(SaltError) }
     }
 }
 

@@ -5,6 +5,7 @@
 mod amt;
 mod announce;
 mod flute;
+mod membership;
 mod object;
 mod packet;
 mod relay;

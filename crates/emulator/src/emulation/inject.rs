@@ -4,11 +4,12 @@ use std::net::IpAddr;
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::Size;
+use layercast_delivery::membership::report::Report;
 use layercast_simulator::{ForeignPacket, ForeignPath, NodeId};
 
 use super::{Emulation, Warned};
 use crate::host::HostId;
-use crate::packet::{self, View, group_records, is_link_local_group};
+use crate::packet::{View, is_link_local_group, membership_report};
 use crate::store::address;
 use layercast_simulator::outside::Handle;
 
@@ -28,8 +29,8 @@ impl Emulation {
     }
 
     fn route(&mut self, from: HostId, view: &View, bytes: &[u8]) {
-        if let Some(records) = group_records(view, bytes) {
-            return self.report(from, records);
+        if let Some(report) = membership_report(view, bytes) {
+            return self.report(from, &report);
         }
         if view.destination.is_multicast() {
             if !is_link_local_group(view.destination) {
@@ -47,13 +48,13 @@ impl Emulation {
     }
 
     /// A membership report.
-    fn report(&mut self, from: HostId, records: packet::Records<'_>) {
-        for record in records {
+    fn report(&mut self, from: HostId, report: &Report) {
+        for record in &report.records {
             let Some(place) = self.places.get_mut(from.0 as usize) else { return };
             if is_link_local_group(record.group) {
                 continue;
             }
-            if let Err(error) = place.joined.apply(&record) {
+            if let Err(error) = place.joined.apply(record) {
                 if !std::mem::replace(&mut place.warned.memberships, true) {
                     tracing::warn!("memberships of {} are ignored: {error}", place.host.name());
                 }

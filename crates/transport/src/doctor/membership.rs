@@ -65,7 +65,7 @@ pub(super) fn joined(interface: &Interface, group: SocketAddr) -> Finding {
             members_v4(&table, name).any(|of| of == wanted)
         }),
         SocketAddr::V6(group) => read("/proc/net/igmp6").map(|table| {
-            let wanted: String = group.ip().octets().iter().map(|byte| format!("{byte:02x}")).collect();
+            let wanted = base16ct::lower::encode_string(&group.ip().octets());
             table.lines().any(|line| {
                 let mut fields = line.split_whitespace().skip(1);
                 fields.next() == Some(name) && fields.next() == Some(wanted.as_str())

@@ -9,8 +9,9 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 use layercast_core::units::Time;
+use layercast_delivery::ip::{HEAD_MAX, write_head};
 use layercast_delivery::relay::channels::ChannelSet;
-use layercast_delivery::relay::local::{HEAD_MAX, Local, LocalLimits, write_head};
+use layercast_delivery::relay::local::{Local, LocalLimits};
 use layercast_delivery::relay::session::{Prefix, SessionKey};
 use socket2::{MsgHdr, Socket};
 
@@ -140,6 +141,8 @@ impl Link {
         let to = address(group.ip(), self.index).into();
         let mut room = [0; HEAD_MAX];
         let hops = HOPS.saturating_sub(hops).max(1);
+        // A relay does not know the source's port.
+        let source = SocketAddr::new(source, group.port());
         let mut sent = 0;
         for payload in payloads {
             let Some(length) = write_head(source, group, hops, ecn, payload, &mut room) else { continue };

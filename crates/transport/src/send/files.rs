@@ -25,7 +25,7 @@ use super::packages::{Origin, Packages, Prepared};
 use super::program::Supply;
 use super::repairs::ENCODERS_MAX;
 use super::scan::{Found, FoundItem, LeftOut, Reading, hashed, item_of, open, scan, tag_of};
-use super::state::{Entry, Numbers, Saved, text};
+use super::state::{Entry, Numbers, Saved, bytes};
 use super::store::Store;
 use super::{Ends, SendEvent, TAGGED};
 use crate::background;
@@ -341,7 +341,7 @@ impl Files {
 
     /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
     /// `reserve` of it, in multiples of all objects' symbols. Packet numbers up to the stored ones may be used.
-    pub(super) fn state(&self, reserve: f64, numbers: &Numbers) -> String {
+    pub(super) fn state(&self, reserve: f64, numbers: &Numbers) -> Vec<u8> {
         let files = self.sender.catalogue().objects().filter_map(|(toi, object)| {
             let Content::File { sha256: Some(hash), coding } = object.content else { return None };
             let fingerprint = self.store.fingerprint(toi);
@@ -357,7 +357,7 @@ impl Files {
             let leaves = (coding.symbol_size(), &*object.leaves);
             Some(Entry { name: &object.path, part: object.part, hash, leaves, fingerprint, reached })
         });
-        text(numbers, files)
+        bytes(numbers, files)
     }
 
     /// How many files and empty folders there are.

@@ -10,6 +10,7 @@ use layercast_delivery::catalogue::Item;
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{Cut, FileHasher, Hashes, Layout, Sha256, sha256};
 use nix::libc::O_NONBLOCK;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::notice::Notice;
@@ -29,7 +30,7 @@ const NOT_PLAIN: &str = "not a plain file: its length must be known before it is
      write it to a file first";
 
 /// What identifies the content of a file without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     device: u64,
     inode: u64,
@@ -58,20 +59,9 @@ impl Fingerprint {
     }
 
     /// As five numbers with spaces between.
-    pub(crate) fn to_fields(self) -> String {
+    fn to_fields(self) -> String {
         let (seconds, nanoseconds) = self.modified;
         format!("{} {} {} {seconds} {nanoseconds}", self.device, self.inode, self.length)
-    }
-
-    /// From the next five fields; none if they are not numbers.
-    pub(crate) fn from_fields<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Fingerprint> {
-        let mut number = || fields.next()?.parse::<i128>().ok();
-        Some(Fingerprint {
-            device: number()?.try_into().ok()?,
-            inode: number()?.try_into().ok()?,
-            length: number()?.try_into().ok()?,
-            modified: (number()?.try_into().ok()?, number()?.try_into().ok()?),
-        })
     }
 }
 

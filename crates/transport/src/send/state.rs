@@ -1,39 +1,30 @@
 //! What a sender that is started again needs: which symbols it had reached, the hashes of its files, and the packet numbers
 //! that it may have used.
 //!
-//! ```text
-//! layercast send state 3
-//! packets SALT NUMBER
-//! file SHA256 DEVICE INODE LENGTH SECONDS NANOSECONDS ESI,ESI,... NAME
-//! part LENGTH SHA256 ESI,ESI,...
-//! blocks SYMBOL LEAVES
-//! package SHA256 ESI,ESI,... NAME
-//! end LINES CHECKSUM
-//! ```
-//!
-//! The numbers after the hash identify the content without reading it; then follow the next symbol of each block and
-//! the path at the receivers. A package of files has no fingerprint: it is made again from its files. A long file has no symbols of its own, but parts, in their order, of which all but the last have this length. `blocks` has the hashes of the
-//! blocks of the file or the part before it, in symbols of this size, where the table is signed. Of `packets`, SALT is `-` if nothing was encrypted, and packets up to NUMBER may have been sent. The
-//! checksum is the start of the SHA-256 of all lines before. The file is replaced as a
-//! whole: after a crash there is the one before or the new one.
+//! The file is one [record](layercast_delivery::record) of JSON after its head. A fingerprint identifies the content of a file
+//! without reading it. Of a long file the objects are its parts; a package of files has no fingerprint, since it is made again from
+//! its files. The file is replaced as a whole: after a crash there is the one before or the new one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use layercast_delivery::object::{
-    Coding, Content, Cut, Entry as Object, FilePart, Hashes, Layout, ObjectHashes, Parts, Sha256, sha256,
+    Coding, Content, Cut, Entry as Object, FilePart, Hashes, Layout, ObjectHashes, Parts, Sha256,
 };
+use layercast_delivery::record;
 use layercast_delivery::security::encryption::Salt;
+use serde::{Deserialize, Serialize};
 
 use super::scan::Fingerprint;
 use crate::error::Error;
 use layercast_core::Always as _;
 
-const HEAD: &str = "layercast send state 3";
+const HEAD: &[u8] = b"layercast send state 4\n";
+/// What the heads of all versions begin with.
+const ANY_HEAD: &[u8] = b"layercast send state ";
 
 /// The packet numbers of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,38 +35,83 @@ pub(super) struct Numbers {
     pub(super) granted: u64,
 }
 
-/// The hashes of an object, and of its blocks in symbols of a size.
-#[derive(Clone, Debug)]
-struct Known {
-    sha256: Sha256,
-    symbol: usize,
-    leaves: Arc<[Sha256]>,
+/// A hash, as text of hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+struct Hash(Sha256);
+
+impl From<Hash> for String {
+    fn from(hash: Hash) -> String {
+        base16ct::lower::encode_string(&hash.0)
+    }
 }
 
-/// The hashes of a file, and of its parts of some length if it has several.
-#[derive(Clone, Debug)]
+impl TryFrom<String> for Hash {
+    type Error = base16ct::Error;
+
+    fn try_from(text: String) -> Result<Hash, base16ct::Error> {
+        let bytes = base16ct::lower::decode_vec(text)?;
+        bytes.try_into().map(Hash).map_err(|_| base16ct::Error::InvalidLength)
+    }
+}
+
+/// The file.
+#[derive(Debug, Serialize, Deserialize)]
+struct State {
+    salt: Option<String>,
+    /// Packets up to this number may have been sent.
+    granted: u64,
+    files: Vec<KnownFile>,
+    packages: Vec<Package>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
 struct KnownFile {
+    /// Its path at the receivers.
     name: String,
-    whole: Known,
-    layout: Option<Layout>,
-    parts: Vec<Known>,
+    fingerprint: Fingerprint,
+    hash: Hash,
+    /// The length of all parts but the last; none of a file that is one object.
+    part: Option<u64>,
+    objects: Vec<Known>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Package {
+    name: String,
+    object: Known,
+}
+
+/// An object.
+#[derive(Debug, Serialize, Deserialize)]
+struct Known {
+    hash: Hash,
+    /// The next symbol of each block.
+    reached: Vec<u32>,
+    /// The size of symbols, and the hashes of the blocks in them if the table is signed.
+    symbol: usize,
+    blocks: Vec<Hash>,
+}
+
+impl KnownFile {
+    /// How it is cut into parts; none if it is one object. An error if there are no such parts.
+    fn layout(&self) -> Result<Option<Layout>, String> {
+        let layout = self.part.map(|part| Layout::new(self.fingerprint.length(), part)).transpose();
+        layout.map_err(|error| error.to_string())
+    }
 }
 
 impl Known {
-    fn new(sha256: Sha256) -> Known {
-        Known { sha256, symbol: 0, leaves: Arc::default() }
-    }
-
     /// The hashes of an object of this length; none if those of its blocks are needed and not there.
     fn hashes(&self, length: u64, cut: Cut) -> Option<ObjectHashes> {
         let leaves = match Coding::plan(length, cut.symbol) {
             Ok(Coding::RaptorQ(oti)) if cut.is_signed && oti.blocks() > 1 => {
-                let fits = oti.symbol_size() == self.symbol && self.leaves.len() == usize::from(oti.blocks());
-                fits.then(|| Arc::clone(&self.leaves))?
+                let fits = oti.symbol_size() == self.symbol && self.blocks.len() == usize::from(oti.blocks());
+                fits.then(|| self.blocks.iter().map(|hash| hash.0).collect())?
             }
             _ => Arc::default(),
         };
-        Some(ObjectHashes { sha256: self.sha256, leaves })
+        Some(ObjectHashes { sha256: self.hash.0, leaves })
     }
 }
 
@@ -84,7 +120,7 @@ impl Known {
 pub(super) struct Saved {
     /// Its packet numbers.
     pub(super) numbers: Numbers,
-    hashes: HashMap<Fingerprint, KnownFile>,
+    files: HashMap<Fingerprint, (Option<Layout>, KnownFile)>,
     /// By the names of objects.
     reached: BTreeMap<String, (Sha256, Vec<u32>)>,
 }
@@ -92,126 +128,70 @@ pub(super) struct Saved {
 impl Saved {
     /// Reads a state; an empty one if there is no file.
     pub(super) fn read(path: &Path) -> Result<Saved, Error> {
-        let wrong = |reason: &str| Error::State { path: path.to_owned(), reason: reason.to_owned() };
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Saved::default()),
-            Err(error) => return Err(Error::file("read", path, error)),
-        };
-        let text = String::from_utf8(bytes).map_err(|_| wrong(FOREIGN))?;
-        Saved::parse(&text).map_err(|reason| wrong(&reason))
+        match fs::read(path) {
+            Ok(bytes) => {
+                Saved::parse(&bytes).map_err(|reason| Error::State { path: path.to_owned(), reason })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Saved::default()),
+            Err(error) => Err(Error::file("read", path, error)),
+        }
     }
 
-    fn parse(text: &str) -> Result<Saved, String> {
-        match text.lines().next() {
-            Some(HEAD) => {}
-            Some(other) if other.starts_with("layercast send state ") => {
-                return Err(format!(
-                    "its version, `{other}`, is not known here: use the program that wrote it; it is left as it is"
-                ));
+    fn parse(bytes: &[u8]) -> Result<Saved, String> {
+        let Some(rest) = bytes.strip_prefix(HEAD) else {
+            let first =
+                String::from_utf8_lossy(bytes.split(|&byte| byte == b'\n').next().unwrap_or_default());
+            return Err(match bytes.starts_with(ANY_HEAD) {
+                true => format!(
+                    "its version, `{first}`, is not known here: use the program that wrote it; it is left as it is"
+                ),
+                false => FOREIGN.to_owned(),
+            });
+        };
+        let damaged = |reason: &str| format!("it is damaged ({reason}): {DAMAGED}");
+        let Some((json, [])) = record::split(rest) else {
+            return Err(damaged("its end is missing, or its checksum is wrong"));
+        };
+        let state = serde_json::from_slice(json).map_err(|error| damaged(&error.to_string()))?;
+        Saved::of(state).map_err(|error| damaged(&error))
+    }
+
+    fn of(state: State) -> Result<Saved, String> {
+        let salt =
+            state.salt.as_deref().map(str::parse::<Salt>).transpose().map_err(|error| format!("{error}"))?;
+        let numbers = Numbers { salt, granted: state.granted };
+        let mut saved = Saved { numbers, ..Saved::default() };
+        for Package { name, object } in state.packages {
+            saved.reached.insert(name, (object.hash.0, object.reached));
+        }
+        for file in state.files {
+            let layout = file.layout()?;
+            for (number, object) in (0..).zip(&file.objects) {
+                let part = layout.map(|layout| FilePart { layout, number, sha256: file.hash.0 });
+                let name = file.name.clone() + &part.map(|part| part.suffix()).unwrap_or_default();
+                saved.reached.insert(name, (object.hash.0, object.reached.clone()));
             }
-            _ => return Err(FOREIGN.to_owned()),
-        }
-        let damaged = |reason: String| format!("it is damaged ({reason}): {DAMAGED}");
-        let cut = || damaged("its last line is missing".to_owned());
-        let body = text.strip_suffix('\n').ok_or_else(cut)?;
-        let (body, last) = body.rsplit_once('\n').ok_or_else(cut)?;
-        let lines: Vec<&str> = body.lines().skip(1).collect();
-        if !last.starts_with("end ") {
-            return Err(cut());
-        }
-        if last != end(body, lines.len()) {
-            return Err(damaged("its checksum is wrong".to_owned()));
-        }
-        let mut saved = Saved::default();
-        let mut last = None;
-        for (index, line) in lines.into_iter().enumerate() {
-            saved.line(line, &mut last).ok_or_else(|| damaged(format!("line {}", index + 2)))?;
+            saved.files.insert(file.fingerprint, (layout, file));
         }
         Ok(saved)
     }
 
-    /// Reads a line; `last` is the file of the line before.
-    fn line(&mut self, line: &str, last: &mut Option<Fingerprint>) -> Option<()> {
-        if let Some(rest) = line.strip_prefix("package ") {
-            let mut fields = rest.splitn(3, ' ');
-            let (hash, reached) = (from_hex(fields.next()?)?, numbers(fields.next()?)?);
-            self.reached.insert(fields.next()?.to_owned(), (hash, reached));
-            return Some(());
-        }
-        let mut fields = line.splitn(9, ' ');
-        match fields.next()? {
-            "file" => {}
-            "blocks" => {
-                let file = self.hashes.get_mut(last.as_ref()?)?;
-                let hashes = file.parts.last_mut().unwrap_or(&mut file.whole);
-                hashes.symbol = fields.next()?.parse().ok()?;
-                let leaves = fields.next()?.split(',').map(from_hex).collect::<Option<Vec<_>>>()?;
-                hashes.leaves = leaves.into();
-                return Some(());
-            }
-            "part" => {
-                let fingerprint = last.as_ref()?;
-                return self.part(fingerprint.length(), *fingerprint, &mut fields);
-            }
-            "packets" => {
-                let salt = match fields.next()? {
-                    "-" => None,
-                    salt => Some(salt.parse().ok()?),
-                };
-                self.numbers = Numbers { salt, granted: fields.next()?.parse().ok()? };
-                return Some(());
-            }
-            _ => return None,
-        }
-        let hash = from_hex(fields.next()?)?;
-        let fingerprint = Fingerprint::from_fields(&mut fields)?;
-        let reached = numbers(fields.next()?)?;
-        let name = fields.next()?.to_owned();
-        let known =
-            KnownFile { name: name.clone(), whole: Known::new(hash), layout: None, parts: Vec::new() };
-        self.hashes.insert(fingerprint, known);
-        *last = Some(fingerprint);
-        self.reached.insert(name, (hash, reached));
-        Some(())
-    }
-
-    /// Reads the next part of a file of this length.
-    fn part<'a>(
-        &mut self,
-        length: u64,
-        of: Fingerprint,
-        fields: &mut impl Iterator<Item = &'a str>,
-    ) -> Option<()> {
-        let file = self.hashes.get_mut(&of)?;
-        let layout = Layout::new(length, fields.next()?.parse().ok()?).ok()?;
-        let (sha256, reached) = (from_hex(fields.next()?)?, numbers(fields.next()?)?);
-        let number = file.parts.len() as u32;
-        layout.range(number).filter(|_| file.layout.is_none_or(|of| of == layout))?;
-        file.layout = Some(layout);
-        file.parts.push(Known::new(sha256));
-        let part = FilePart { layout, number, sha256: file.whole.sha256 };
-        self.reached.insert(file.name.clone() + &part.suffix(), (sha256, reached));
-        Some(())
-    }
-
     /// The hashes of a file that has not changed since; none if it is cut otherwise than it was.
     pub(super) fn hashes(&self, fingerprint: &Fingerprint, cut: Cut) -> Option<Hashes> {
-        let known = self.hashes.get(fingerprint)?;
+        let (known, file) = self.files.get(fingerprint)?;
         let length = fingerprint.length();
         let layout = Layout::plan(length, cut.symbol, cut.longest).ok()?;
-        if layout != known.layout {
+        if layout != *known {
             return None;
         }
         let Some(layout) = layout else {
-            return Some(Hashes { whole: known.whole.hashes(length, cut)?, parts: None });
+            return Some(Hashes { whole: file.objects.first()?.hashes(length, cut)?, parts: None });
         };
-        let each = (0..).zip(&known.parts);
+        let each = (0..).zip(&file.objects);
         let each: Option<Vec<ObjectHashes>> =
             each.map(|(number, part)| part.hashes(layout.range(number)?.1, cut)).collect();
         let each = each.filter(|each| each.len() == layout.count() as usize)?;
-        Some(Hashes::of_parts(Parts { layout, each }))
-            .filter(|found| found.whole.sha256 == known.whole.sha256)
+        Some(Hashes::of_parts(Parts { layout, each })).filter(|found| found.whole.sha256 == file.hash.0)
     }
 
     /// The next symbol of each block of an object of the same name and content; empty if there was none.
@@ -225,29 +205,6 @@ impl Saved {
 const FOREIGN: &str = "it is not the state of a sender: name another file; this one is left as it is";
 const DAMAGED: &str = "remove it to begin with the first symbols; it is left as it is";
 
-fn end(body: &str, lines: usize) -> String {
-    let hash = sha256(body.as_bytes());
-    format!("end {lines} {}", hex(hash.get(..8).always("a hash is longer")))
-}
-
-/// There are thousands of hashes in a state of long files that are signed.
-fn hex(bytes: &[u8]) -> String {
-    let digits =
-        |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0'));
-    bytes.iter().flat_map(digits).collect()
-}
-
-fn from_hex(text: &str) -> Option<Sha256> {
-    let mut hash = Sha256::default();
-    if text.len() != 2 * hash.len() {
-        return None;
-    }
-    for (at, byte) in hash.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
-    }
-    Some(hash)
-}
-
 /// A file of a state, or a part of one.
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
@@ -260,57 +217,58 @@ pub(super) struct Entry<'a> {
     pub(super) reached: Vec<u32>,
 }
 
-fn numbers(text: &str) -> Option<Vec<u32>> {
-    text.split(',').filter(|esi| !esi.is_empty()).map(|esi| esi.parse().ok()).collect()
-}
-
-/// A state as text.
-pub(super) fn text<'a>(numbers: &Numbers, files: impl Iterator<Item = Entry<'a>>) -> String {
-    let salt = numbers.salt.map_or_else(|| "-".to_owned(), |salt| salt.to_string());
-    let mut text = format!("{HEAD}\npackets {salt} {}", numbers.granted);
-    let mut count = 1;
-    let mut next_part = 0;
-    for file in files {
-        // Parts are read in their order; without one of them those after it are of no use.
-        if let Some(part) = file.part {
-            if part.number > 0 && part.number != next_part {
-                continue;
-            }
-            next_part = part.number + 1;
-        }
-        let reached: Vec<String> = file.reached.iter().map(u32::to_string).collect();
-        let (hash, reached) = (hex(&file.hash), reached.join(","));
-        count += 1;
-        let Some(fingerprint) = file.fingerprint else {
-            let _ = write!(text, "\npackage {hash} {reached} {}", file.name);
+/// A state as bytes.
+pub(super) fn bytes<'a>(numbers: &Numbers, entries: impl Iterator<Item = Entry<'a>>) -> Vec<u8> {
+    let mut state = State {
+        salt: numbers.salt.map(|salt| salt.to_string()),
+        granted: numbers.granted,
+        files: Vec::new(),
+        packages: Vec::new(),
+    };
+    for entry in entries {
+        let (symbol, leaves) = entry.leaves;
+        let blocks = leaves.iter().copied().map(Hash).collect();
+        let object = Known { hash: Hash(entry.hash), reached: entry.reached, symbol, blocks };
+        let name = entry.name.to_owned();
+        let Some(fingerprint) = entry.fingerprint else {
+            state.packages.push(Package { name, object });
             continue;
         };
-        if let Some(FilePart { layout, number, sha256 }) = file.part {
-            if number == 0 {
-                let _ = write!(text, "\nfile {} {}  {}", hex(&sha256), fingerprint.to_fields(), file.name);
-                count += 1;
+        let (hash, part) = match entry.part {
+            Some(part) => (part.sha256, Some(part.layout.part())),
+            None => (entry.hash, None),
+        };
+        match entry.part.map_or(0, |part| part.number) {
+            0 => state.files.push(KnownFile {
+                name,
+                fingerprint,
+                hash: Hash(hash),
+                part,
+                objects: vec![object],
+            }),
+            // Parts are read in their order; without one of them those after it are of no use.
+            number => {
+                let is_next =
+                    |file: &&mut KnownFile| file.name == name && file.objects.len() == number as usize;
+                if let Some(file) = state.files.last_mut().filter(is_next) {
+                    file.objects.push(object);
+                }
             }
-            let _ = write!(text, "\npart {} {hash} {reached}", layout.part());
-        } else {
-            let _ = write!(text, "\nfile {hash} {} {reached} {}", fingerprint.to_fields(), file.name);
-        }
-        if let (symbol, leaves @ [_, ..]) = file.leaves {
-            let leaves: Vec<String> = leaves.iter().map(|leaf| hex(leaf)).collect();
-            let _ = write!(text, "\nblocks {symbol} {}", leaves.join(","));
-            count += 1;
         }
     }
-    let end = end(&text, count);
-    text + "\n" + &end + "\n"
+    let json = serde_json::to_vec(&state).always("numbers and texts are JSON");
+    let mut bytes = HEAD.to_vec();
+    record::push(&mut bytes, &[&json]);
+    bytes
 }
 
 /// Replaces the file of a state as a whole.
-pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
     name.push(".new");
     let new = path.with_file_name(name);
     let mut file = File::create(&new)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&new, path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -349,7 +307,7 @@ mod tests {
             fingerprint: Some(fingerprint),
             reached: vec![0; 3],
         };
-        let saved = Saved::parse(&text(&Numbers::default(), [entry].into_iter())).expect("a state");
+        let saved = Saved::parse(&bytes(&Numbers::default(), [entry].into_iter())).expect("a state");
         assert_eq!(saved.numbers, Numbers::default());
         let cut = |symbol, is_signed| Cut { symbol, longest: 4000, is_signed };
         let hashes = |cut| saved.hashes(&fingerprint, cut).map(|found| found.whole);
@@ -360,7 +318,7 @@ mod tests {
         fs::remove_dir_all(root).expect("removed");
     }
 
-    fn sample(root: &Path) -> (Fingerprint, String) {
+    fn sample(root: &Path) -> (Fingerprint, Vec<u8>) {
         fs::write(root.join("file"), b"content").expect("a file");
         let fingerprint = Fingerprint::of(&fs::metadata(root.join("file")).expect("a file"));
         let entry = |name, reached| Entry {
@@ -373,7 +331,7 @@ mod tests {
         };
         let package = Entry { fingerprint: None, ..entry(".layercast/0a.package", vec![3, 4]) };
         let files = [entry("a folder/a file", vec![5, 70_000]), package, entry("short", vec![])];
-        (fingerprint, text(&NUMBERS, files.into_iter()))
+        (fingerprint, bytes(&NUMBERS, files.into_iter()))
     }
 
     fn object(path: &str, hash: Sha256) -> Object {
@@ -413,7 +371,7 @@ mod tests {
             reached: vec![number + 7],
         };
         let other = || Entry { name: "other", part: None, fingerprint: None, ..entry(1) };
-        let saved = Saved::parse(&text(&NUMBERS, [other(), entry(0), entry(1), entry(2)].into_iter()));
+        let saved = Saved::parse(&bytes(&NUMBERS, [other(), entry(0), entry(1), entry(2)].into_iter()));
         let saved = saved.expect("a state");
         assert_eq!(saved.hashes(&fingerprint, cut), Some(hashes.clone()));
         assert_eq!(saved.hashes(&fingerprint, Cut { longest: 5000, ..cut }), None);
@@ -423,7 +381,7 @@ mod tests {
         assert_eq!([0, 1, 2].map(|number| saved.reached(&of(number))), [[7], [8], [9]]);
         // Some of them were withdrawn when the state was written.
         for some in [vec![entry(0), entry(2)], vec![other(), entry(1), entry(2)]] {
-            let saved = Saved::parse(&text(&NUMBERS, some.into_iter())).expect("a state");
+            let saved = Saved::parse(&bytes(&NUMBERS, some.into_iter())).expect("a state");
             assert_eq!(saved.hashes(&fingerprint, cut), None);
             assert_eq!(saved.reached(&of(2)), [0; 0]);
         }
@@ -433,9 +391,9 @@ mod tests {
     #[test]
     fn what_was_written_is_read_by_path_and_content() {
         let root = folder("whole");
-        let (fingerprint, text) = sample(&root);
+        let (fingerprint, bytes) = sample(&root);
         let path = root.join("state");
-        replace(&path, &text).expect("written");
+        replace(&path, &bytes).expect("written");
         let saved = Saved::read(&path).expect("a state");
         let cut = Cut { symbol: 900, longest: 1000, is_signed: false };
         assert_eq!(saved.hashes(&fingerprint, cut).map(|found| found.whole.sha256), Some([7; 32]));
@@ -451,20 +409,27 @@ mod tests {
     #[test]
     fn a_torn_damaged_or_foreign_file_is_an_error_and_stays() {
         let root = folder("torn");
-        let (_, text) = sample(&root);
+        let (_, whole) = sample(&root);
         let path = root.join("state");
-        for length in 0..text.len() {
-            fs::write(&path, &text[..length]).expect("written");
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).expect("written");
             let error = Saved::read(&path).expect_err("torn").to_string();
             assert!(error.contains("left as it is") && error.contains("state"), "{error}");
-            assert_eq!(fs::read_to_string(&path).expect("it stays"), &text[..length]);
+            assert_eq!(fs::read(&path).expect("it stays"), &whole[..length]);
         }
-        let newer = text.replacen("state 3", "state 4", 1);
-        let other = text.replacen("70000", "70001", 1);
-        let expected =
-            [(newer.as_str(), "version"), (&other, "checksum"), ("[package]\n", "not the state of a sender")];
-        for (text, expected) in expected {
-            fs::write(&path, text).expect("written");
+        let newer = [b"layercast send state 5\n", &whole[HEAD.len()..]].concat();
+        let mut other = whole.clone();
+        other[HEAD.len() + 20] ^= 1;
+        let more = [whole.as_slice(), b"more"].concat();
+        let expected: [(&[u8], &str); 5] = [
+            (&newer, "version"),
+            (b"layercast send state 3\npackets - 0\n", "version"),
+            (&other, "checksum"),
+            (&more, "checksum"),
+            (b"[package]\n", "not the state of a sender"),
+        ];
+        for (bytes, expected) in expected {
+            fs::write(&path, bytes).expect("written");
             let error = Saved::read(&path).expect_err("wrong").to_string();
             assert!(error.contains(expected), "{error}");
         }

@@ -31,7 +31,7 @@ pub(super) struct Writer {
     numbers: Numbers,
     /// The packet numbers that the file grants.
     granted: Arc<AtomicU64>,
-    queue: Option<SyncSender<(String, u64)>>,
+    queue: Option<SyncSender<(Vec<u8>, u64)>>,
     errors: Receiver<io::Error>,
     thread: Option<JoinHandle<()>>,
     next: Time,
@@ -55,12 +55,12 @@ impl Writer {
         replace(path, &files.state(0.0, &numbers)).map_err(|error| Error::file("write", path, error))?;
         let granted = Arc::new(AtomicU64::new(numbers.granted));
         let stored = Arc::clone(&granted);
-        let (queue, work) = sync_channel::<(String, u64)>(1);
+        let (queue, work) = sync_channel::<(Vec<u8>, u64)>(1);
         let (failed, errors) = sync_channel(1);
         let to = path.to_owned();
         let run = move || {
-            for (text, numbers) in work {
-                match replace(&to, &text) {
+            for (state, numbers) in work {
+                match replace(&to, &state) {
                     Ok(()) => stored.store(numbers, Ordering::Release),
                     // One error is enough.
                     Err(error) => drop(failed.try_send(error)),
@@ -100,9 +100,9 @@ impl Writer {
             if left.is_some_and(|left| left < GRANT / 2) {
                 self.numbers.granted = self.numbers.granted.saturating_add(GRANT);
             }
-            let text = files.state(RESERVE * (rounds - self.rounds), &self.numbers);
-            self.next = now + EVERY * (1 + text.len() / MEGABYTE) as u64;
-            match queue.try_send((text, self.numbers.granted)) {
+            let state = files.state(RESERVE * (rounds - self.rounds), &self.numbers);
+            self.next = now + EVERY * (1 + state.len() / MEGABYTE) as u64;
+            match queue.try_send((state, self.numbers.granted)) {
                 Ok(()) => self.rounds = rounds,
                 // The disk is slow: the next one has more in reserve.
                 Err(TrySendError::Full(_)) => {}

@@ -20,7 +20,10 @@ const FLOORS: &[(&str, &[&str])] = &[
         "layercast-laboratory",
         &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
     ),
-    ("layercast-emulator", &["layercast-core", "layercast-simulator", "layercast-laboratory"]),
+    (
+        "layercast-emulator",
+        &["layercast-core", "layercast-simulator", "layercast-delivery", "layercast-laboratory"],
+    ),
     (
         "layercast-explorer",
         &["layercast-core", "layercast-protocols", "layercast-simulator", "layercast-delivery"],

@@ -7,8 +7,8 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
 use super::settings::GatewaySettings;
-use crate::amt::Reporting;
 use crate::amt::message::Message;
+use crate::membership::Reporting;
 
 /// After so many doublings every maximum is reached.
 const DOUBLINGS: u32 = 16;

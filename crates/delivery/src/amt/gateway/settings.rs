@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use layercast_core::units::Duration;
 
-use crate::amt::Reporting;
+use crate::membership::Reporting;
 
 /// How a gateway finds its relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use layercast_core::units::{Duration, Time};
 
-use super::query::Query;
-use crate::amt::subscriptions::Subscription;
+use crate::membership::query::Query;
+use crate::membership::subscriptions::Subscription;
 
 /// Robustness Variable (RFC 3376, section 8.1).
 const ROBUSTNESS: u8 = 2;

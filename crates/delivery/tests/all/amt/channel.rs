@@ -6,11 +6,12 @@ use std::net::{IpAddr, SocketAddr};
 use layercast_core::contract::Ecn;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
+use layercast_delivery::amt::PORT;
 use layercast_delivery::amt::data::Inner;
 use layercast_delivery::amt::gateway::{Arrived, Gateway, GatewaySettings, RelayAddress};
 use layercast_delivery::amt::message::Message;
 use layercast_delivery::amt::relay::{Relay, RelaySettings};
-use layercast_delivery::amt::{PORT, Reporting};
+use layercast_delivery::membership::Reporting;
 
 /// How often the source sends to each group.
 const SOURCE_EVERY: Duration = Duration::from_ms(100);

@@ -4,13 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Time};
-use layercast_delivery::amt::Reporting;
 use layercast_delivery::amt::data::Inner;
 use layercast_delivery::amt::gateway::{Arrived, Gateway, GatewaySettings, RelayAddress};
 use layercast_delivery::amt::message::Message;
 use layercast_delivery::amt::relay::{Demand, Relay, RelaySettings};
-use layercast_delivery::amt::report::{self, Record, RecordKind};
-use layercast_delivery::amt::subscriptions::Subscription;
+use layercast_delivery::membership::Reporting;
+use layercast_delivery::membership::query::Query;
+use layercast_delivery::membership::report::{self, Record, RecordKind};
+use layercast_delivery::membership::subscriptions::Subscription;
 
 const RELAY: ([u8; 4], u16) = ([198, 51, 100, 7], 2268);
 
@@ -139,12 +140,7 @@ fn a_gateway_takes_packets_of_its_relay_groups_and_sources_only() {
     let request = gateway.transmit().unwrap();
     let Ok(Message::Request { nonce, .. }) = Message::read(&request.bytes) else { panic!() };
     let query = |nonce| {
-        let query = layercast_delivery::amt::query::GeneralQuery {
-            reporting: Reporting::Igmp,
-            robustness: 2,
-            interval: Duration::from_secs(125),
-        };
-        let query = query.to_bytes();
+        let query = Query::general(Reporting::Igmp, 2, Duration::from_secs(125)).to_bytes();
         Message::MembershipQuery { is_full: false, mac: [1; 6], nonce, query: &query, gateway: None }
             .to_bytes()
     };

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::Duration;
-use layercast_delivery::amt::subscriptions::Subscription;
+use layercast_delivery::membership::subscriptions::Subscription;
 use layercast_testkit::cases;
 
 use super::channel::{Plan, World, group, relay_at};

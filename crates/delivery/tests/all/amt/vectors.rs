@@ -7,9 +7,11 @@ use layercast_core::contract::Ecn;
 use layercast_core::units::Duration;
 use layercast_delivery::amt::data::{DataError, Inner, decapsulated};
 use layercast_delivery::amt::message::{Message, MessageError, ResponseMac};
-use layercast_delivery::amt::query::{GeneralQuery, QueryError};
-use layercast_delivery::amt::report::{self, Record, RecordKind, ReportError};
-use layercast_delivery::amt::{PORT, Reporting, discovery_address};
+use layercast_delivery::amt::{PORT, discovery_address};
+use layercast_delivery::ip::Datagram;
+use layercast_delivery::membership::query::Query;
+use layercast_delivery::membership::report::{self, Record, RecordKind, Report};
+use layercast_delivery::membership::{MembershipError, Reporting};
 
 const MAC: ResponseMac = [0x01, 0x23, 0x45, 0x67, 0x89, 0xab];
 const NONCE: u32 = 0xa1b2_c3d4;
@@ -46,8 +48,16 @@ fn socket(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-fn query(reporting: Reporting) -> GeneralQuery {
-    GeneralQuery { reporting, robustness: 2, interval: Duration::from_secs(125) }
+fn query(reporting: Reporting) -> Query {
+    Query::general(reporting, 2, Duration::from_secs(125))
+}
+
+fn read_query(datagram: &[u8]) -> Result<Query, MembershipError> {
+    Query::read_general(&Datagram::read(datagram)?)
+}
+
+fn read_report(datagram: &[u8]) -> Result<Vec<Record>, MembershipError> {
+    Report::read(&Datagram::read(datagram)?).map(|report| report.records)
 }
 
 fn igmp_records() -> Vec<Record> {
@@ -141,20 +151,20 @@ fn queries_are_read() {
         let Ok(Message::MembershipQuery { query: datagram, .. }) = Message::read(&bytes) else {
             panic!("{name}")
         };
-        assert_eq!(GeneralQuery::read(datagram), Ok(query(reporting)));
+        assert_eq!(read_query(datagram), Ok(query(reporting)));
         // Bytes after the datagram are ignored; a wrong bit anywhere in the IGMP or MLD message is found.
-        assert_eq!(GeneralQuery::read(&[datagram, &[1, 2, 3]].concat()), Ok(query(reporting)));
+        assert_eq!(read_query(&[datagram, &[1, 2, 3]].concat()), Ok(query(reporting)));
         let at = if reporting == Reporting::Igmp { 24 } else { 48 };
         for place in at..datagram.len() {
             let mut wrong = datagram.to_vec();
             wrong[place] ^= 0x10;
-            assert!(GeneralQuery::read(&wrong).is_err(), "{name}: byte {place}");
+            assert!(read_query(&wrong).is_err(), "{name}: byte {place}");
         }
         for length in 0..datagram.len() {
-            assert!(GeneralQuery::read(&datagram[..length]).is_err(), "{name}: {length} bytes");
+            assert!(read_query(&datagram[..length]).is_err(), "{name}: {length} bytes");
         }
     }
-    assert_eq!(GeneralQuery::read(&packet("igmpv2 report")), Err(QueryError::Type(0x16)));
+    assert_eq!(read_query(&packet("igmpv2 report")), Err(MembershipError::NoQuery(0x16)));
 }
 
 #[test]
@@ -173,7 +183,7 @@ fn reports_are_read() {
             Ok(Message::MembershipUpdate { report, .. }) => report,
             _ => &bytes,
         };
-        assert_eq!(report::read(datagram), Ok(records), "{name}");
+        assert_eq!(read_report(datagram), Ok(records), "{name}");
         // TTL and Router Alert are required (section 5.3.3.4).
         let mut far = datagram.to_vec();
         if datagram[0] >> 4 == 4 {
@@ -185,7 +195,7 @@ fn reports_are_read() {
         } else {
             far[7] = 2;
         }
-        assert_eq!(report::read(&far), Err(ReportError::Hops(2)), "{name}");
+        assert_eq!(read_report(&far), Err(MembershipError::Hops(2)), "{name}");
         let mut without = datagram.to_vec();
         if datagram[0] >> 4 == 4 {
             // Another option in its place, with the sum corrected.
@@ -195,7 +205,7 @@ fn reports_are_read() {
         } else {
             without[42] = 0x1e;
         }
-        assert_eq!(report::read(&without), Err(ReportError::NoAlert), "{name}");
+        assert_eq!(read_report(&without), Err(MembershipError::NoAlert), "{name}");
     }
 }
 

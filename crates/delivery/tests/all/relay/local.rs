@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::amt::Reporting;
-use layercast_delivery::amt::query::GeneralQuery;
-use layercast_delivery::amt::report::{Record, RecordKind, write};
+use layercast_delivery::membership::Reporting;
+use layercast_delivery::membership::query::Query;
+use layercast_delivery::membership::report::{Record, RecordKind, write};
 use layercast_delivery::relay::channels::ChannelSet;
 use layercast_delivery::relay::local::{Local, LocalLimits};
 use layercast_delivery::relay::parent::Limits;
@@ -150,8 +150,7 @@ fn one_router_queries_and_a_leave_is_followed_by_two_queries() {
     says(&mut link, at(60_000), 1, record(RecordKind::ToExclude, 0, &[]));
     says(&mut link, at(60_000), 1, record(RecordKind::ToInclude, 0, &[]));
     assert_eq!(queries(&mut link, 60_000, 65_000), 2);
-    let general =
-        GeneralQuery { reporting: Reporting::Igmp, robustness: 2, interval: Duration::from_secs(20) };
+    let general = Query::general(Reporting::Igmp, 2, Duration::from_secs(20));
     // One without an address, and one with a higher one, change nothing.
     link.receive(at(65_000), &general.to_bytes());
     link.receive(at(65_000), &from(general.to_bytes(), Ipv4Addr::new(192, 0, 2, 11)));

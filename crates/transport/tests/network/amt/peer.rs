@@ -11,7 +11,7 @@ use layercast_core::units::Channel;
 use layercast_delivery::amt::data::Inner;
 use layercast_delivery::amt::message::Message;
 use layercast_delivery::amt::relay::{Demand, Relay, RelaySettings};
-use layercast_delivery::amt::subscriptions::Subscription;
+use layercast_delivery::membership::subscriptions::Subscription;
 use layercast_transport::host::{Clock, Inbox, Interface, PacketSocket, open_group};
 
 /// Where it runs, and which packets it carries.
