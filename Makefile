@@ -31,7 +31,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test quick test-long tools tools-built toolchain build fmt clippy lean portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints release-laboratory gate instructions fuzz mutants python notebooks book
+.PHONY: help demo test quick test-long seldom tools tools-built toolchain build fmt clippy lean portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints release-laboratory gate instructions fuzz mutants python notebooks book
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -48,7 +48,7 @@ quick: toolchain ## Test in a minute what protocols are built on and judged by: 
 	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --test all -- $(SLOW:%=--skip %)
 
 # What is tested is linted, and documented, as it is compiled: nothing is checked a second time for that.
-unit python quick tools tools-built: export RUSTC_WORKSPACE_WRAPPER := $(abspath tools/lint.sh)
+unit seldom python quick tools tools-built: export RUSTC_WORKSPACE_WRAPPER := $(abspath tools/lint.sh)
 unit: export RUSTDOC := $(abspath tools/rustdoc.sh)
 unit: export REFERENCE := $(CARGO_TARGET_DIR)/reference
 
@@ -58,6 +58,10 @@ test test-long: export CARGO_INCREMENTAL ?= 0
 test-long: export LAYERCAST_LONG := 1
 test-long: toolchain fmt unit lean docs tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
 	@echo "Everything holds, and what takes long."
+
+# Experiments over long times, of which `make test` has the short ones. CI has the time.
+seldom: toolchain
+	LAYERCAST_LONG=1 $(TEST) --test all -- bias convergence elm_strategies without_phases
 
 tools-built: toolchain ## Compile and lint the tools and their tests
 	$(CARGO) test $(TOOLS_ALL) --locked --no-run
