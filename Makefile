@@ -31,7 +31,7 @@ include tools/trials.mk
 # Builds wait for each other anyway, and in order their words stay together.
 .NOTPARALLEL:
 
-.PHONY: help demo test quick test-long tools tools-built toolchain build fmt clippy lean portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints release-laboratory gate instructions fuzz mutants python notebooks book
+.PHONY: help demo test quick test-long seldom tools tools-built toolchain build fmt clippy lean portable docs unit reproduce reproduce-thesis reproduce-flid reproduce-eflid reproduce-weizhang reproduce-amca readings scoreboard studies findings bench htsim thesis-times validate ns2 reference generated fingerprints release-laboratory gate instructions fuzz mutants python notebooks book
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -39,7 +39,7 @@ help: ## What can be made
 demo: build ## Run the thesis's simulation 2 and write its report
 	$(LAYERCAST) run thesis/simulation-2 --out $(OUT)/simulation-2
 
-test: toolchain fmt unit python skipped ## What must hold before a change lands
+test: toolchain fmt unit skipped ## What must hold before a change lands
 	@echo "Everything holds: format, lints, documentation, tests, licences."
 
 quick: toolchain ## Test in a minute what protocols are built on and judged by: core, kit, protocols, simulator, laboratory
@@ -48,7 +48,7 @@ quick: toolchain ## Test in a minute what protocols are built on and judged by: 
 	@LAYERCAST_SKIPPED=/dev/null $(CARGO) test $(QUICK) --locked --test all -- $(SLOW:%=--skip %)
 
 # What is tested is linted, and documented, as it is compiled: nothing is checked a second time for that.
-unit python quick tools tools-built: export RUSTC_WORKSPACE_WRAPPER := $(abspath tools/lint.sh)
+unit seldom python quick tools tools-built: export RUSTC_WORKSPACE_WRAPPER := $(abspath tools/lint.sh)
 unit: export RUSTDOC := $(abspath tools/rustdoc.sh)
 unit: export REFERENCE := $(CARGO_TARGET_DIR)/reference
 
@@ -56,8 +56,12 @@ unit: export REFERENCE := $(CARGO_TARGET_DIR)/reference
 test test-long: export CARGO_INCREMENTAL ?= 0
 
 test-long: export LAYERCAST_LONG := 1
-test-long: toolchain fmt unit python lean docs tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
+test-long: toolchain fmt unit lean docs tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
 	@echo "Everything holds, and what takes long."
+
+# Experiments over long times, of which `make test` has the short ones. CI has the time.
+seldom: toolchain
+	LAYERCAST_LONG=1 $(TEST) --test all -- bias convergence elm_strategies without_phases
 
 tools-built: toolchain ## Compile and lint the tools and their tests
 	$(CARGO) test $(TOOLS_ALL) --locked --no-run
@@ -80,8 +84,7 @@ build: toolchain
 	$(CARGO) build --release --locked --package layercast-cli
 
 fmt: toolchain
-	$(CARGO) fmt --all --check
-	$(CARGO) fmt $(TOOLS) --all --check
+	@$(CARGO) fmt $(TOOLS) --all --check & tools=$$!; $(CARGO) fmt --all --check; own=$$?; wait $$tools && exit $$own
 
 clippy: toolchain
 	$(CARGO) clippy $(WORKSPACE) --all-targets --locked -- -D warnings
@@ -118,8 +121,9 @@ notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of 
 book: docs ## Write the site into target/book: pages, notebooks, Python and Rust reference
 	./tools/book.sh $(TARGET)
 
-# Tests that wait for networks run while the others compute, more at a time, and are printed after them. A test that
-# cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail instead.
+# Tests that wait for networks run while the others compute, more at a time, and then the package is tested; they are
+# printed after the others. A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail
+# instead.
 WAITING := --test network --test program
 COMPUTING := --lib --bins --test all
 TEST := LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
@@ -128,7 +132,8 @@ unit: toolchain
 	@./tools/python-packages.sh $(TARGET)/venv > /dev/null 2>&1 & installing=$$!; \
 	$(CARGO) test $(WORKSPACE) --all-targets --locked --no-run; built=$$?; \
 	wait $$installing; exit $$built
-	@$(TEST) $(WAITING) -- --test-threads 6 > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
+	@{ $(TEST) $(WAITING) -- --test-threads 6; waited=$$?; ./tools/python.sh $(TARGET) $(SKIPPED) && exit $$waited; } \
+	  > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
 	$(TEST) $(COMPUTING); computed=$$?; $(TEST) --doc; documented=$$?; \
 	wait $$waiting; waited=$$?; cat $(TARGET)/waiting.txt; exit $$((computed + documented + waited))
 

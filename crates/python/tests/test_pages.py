@@ -4,8 +4,9 @@ The word after the fence is the block's kind. A comment in the line above it may
 
 - `toml`: `layercast check` takes it. What is only a part of a file is completed by `FRAMES`. With
   `<!-- file: NAME -->` blocks of any page that mention the name find it in their folder.
-- `sh` below `<!-- run -->` runs in an empty folder and must succeed. Of every other block the commands are parsed:
-  options and values of `layercast`, scenarios and their settings, targets of make, extras of pip, examples of cargo.
+- `sh` below `<!-- run -->` runs in an empty folder and must succeed, with one replication unless
+  `LAYERCAST_LONG=1`. Of every other block the commands are parsed: options and values of `layercast`, scenarios and
+  their settings, targets of make, extras of pip, examples of cargo.
 - `python`: the blocks of a page run one after the other in an empty folder, in a process of their own, with one
   replication and one case; those that send only where the loopback interface carries multicast.
 - `rust`: a part of an example that compiles.
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import Command, multicast_works
+from conftest import CASES, Command, multicast_works
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -169,11 +170,19 @@ def in_folder(block: Block, folder: Path) -> None:
             (folder / name).write_text(text)
 
 
+def brief(text: str) -> str:
+    """The same commands with one replication: README's take half a minute."""
+    if CASES > 1:
+        return text
+    without = re.sub(r" --replications \d+", "", text)
+    return re.sub(r"layercast (run|sweep|compare) \S+", r"\g<0> --replications 1", without)
+
+
 @of("sh", "run")
 def test_commands_run(block: Block, command: Command, tmp_path: Path) -> None:
     in_folder(block, tmp_path)
     path = f"{Path(os.environ['LAYERCAST']).parent}:{os.environ['PATH']}"
-    call = ["bash", "-euo", "pipefail", "-c", block.text]
+    call = ["bash", "-euo", "pipefail", "-c", brief(block.text)]
     said = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PATH": path})
     assert said.returncode == 0, said.stdout + said.stderr
 

@@ -1,6 +1,7 @@
 //! The bias of the loss event rate in a network: a built-in scenario shows what the thesis found.
 
 use crate::running::{Ran, built_in, run_text};
+use layercast_testkit::runs_long;
 
 const NAME: &str = "thesis/bias-lossy";
 
@@ -19,6 +20,9 @@ fn sum(ran: &Ran, probe: &str, quantity: &str) -> f64 {
 
 #[test]
 fn lip_sinks_with_the_sending_rate_and_lap_finds_the_loss() {
+    if !runs_long("half an hour of constant rates") {
+        return;
+    }
     let ran = run_text(NAME, built_in(NAME), &["replications=6"]);
     let mut rates = Vec::new();
     for (probe, packets_per_rtt) in [("cbr-1", 1.0), ("cbr-4", 4.0), ("cbr-16", 16.0), ("cbr-64", 64.0)] {

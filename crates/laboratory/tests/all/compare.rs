@@ -1,5 +1,7 @@
 //! Comparisons: each protocol gets the same network and traffic, and the rows are what its runs did.
 
+use std::sync::LazyLock;
+
 use layercast_laboratory::compare::against::{self, Against, Version};
 use layercast_laboratory::compare::{self, CompareRequest, Comparison, Contender, Prepared, Results};
 use layercast_laboratory::results::Summary;
@@ -61,6 +63,9 @@ fn at_sites(count: usize, protocols: &[&str]) -> CompareRequest {
         ..CompareRequest::default()
     }
 }
+
+/// What the table and the report show.
+static MANY_SITES: LazyLock<Results> = LazyLock::new(|| run(&at_sites(25, &["elm", "rlc"])));
 
 /// Without the processor time, the only number that differs from run to run.
 fn without_cpu(mut comparison: Comparison) -> Comparison {
@@ -272,7 +277,7 @@ fn every_built_in_scenario_can_be_run_without_its_sessions() {
 
 #[test]
 fn the_table_is_sorted_and_states_what_it_folds() {
-    let comparison = without_cpu(Comparison::new(&run(&at_sites(25, &["elm", "rlc"])), "", None).unwrap());
+    let comparison = without_cpu(Comparison::new(&MANY_SITES, "", None).unwrap());
     let text = compare::table::render(&comparison, 80);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
@@ -286,10 +291,9 @@ fn the_table_is_sorted_and_states_what_it_folds() {
 
 #[test]
 fn the_report_shows_every_receiver_of_every_protocol() {
-    let results = run(&at_sites(25, &["elm", "rlc"]));
-    let comparison = Comparison::new(&results, "", None).unwrap();
+    let comparison = Comparison::new(&MANY_SITES, "", None).unwrap();
     let directory = std::env::temp_dir().join(format!("layercast-sites-{}", std::process::id()));
-    let written = compare::write_all(&directory, &results, &comparison).unwrap();
+    let written = compare::write_all(&directory, &MANY_SITES, &comparison).unwrap();
     let page = std::fs::read_to_string(written.report).unwrap();
     for site in 1..=25 {
         let bars = page.matches(&format!("<span>SITE{site:02}</span>")).count();

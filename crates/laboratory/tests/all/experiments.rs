@@ -1,22 +1,27 @@
 //! What the experiments must show, on runs cut short: three replications of 120 s, of which 90 s are
 //! measured, over several seeds. The bounds are wide: they hold what a paper claims, not a number.
 
-use crate::running::{Ran, built_in, run_text, runs_long};
+use std::sync::LazyLock;
+
+use crate::running::{Ran, built_in, run_text, run_with_jobs, runs_long};
 use layercast_laboratory::scenario::protocols::{FLOW_PROTOCOLS, UDP};
 
 const SEEDS: [&str; 3] = ["seed=1", "seed=2", "seed=3"];
 
 /// Runs of a built-in scenario with each of the seeds.
 fn cut_short(name: &str) -> impl Iterator<Item = Ran> {
-    SEEDS.iter().map(move |seed| run_text(name, built_in(name), &["duration=120 s", "replications=3", seed]))
+    let sets = |seed| ["duration=120 s", "replications=3", seed];
+    SEEDS.iter().map(move |seed| run_with_jobs(name, built_in(name), &sets(seed), 2))
 }
+
+static ELM_BESIDE_RLC: LazyLock<Vec<Ran>> = LazyLock::new(|| cut_short("thesis/simulation-2").collect());
 
 /// RLC joins at each point it may and drops a layer at each loss: with a loss of 1 % and more that is
 /// more than once a second. Lazy ELM moves only when its smoothed rate has left its level, which is a
 /// handful of times while it climbs from the base and few afterwards.
 #[test]
 fn lazy_elm_changes_its_level_ten_times_less_than_rlc() {
-    for ran in cut_short("thesis/simulation-2") {
+    for ran in &*ELM_BESIDE_RLC {
         for node in ["R1", "R2", "R3"] {
             let (elm, rlc) =
                 (ran.level_changes(&format!("elm@{node}")), ran.level_changes(&format!("rlc@{node}")));
@@ -30,7 +35,7 @@ fn lazy_elm_changes_its_level_ten_times_less_than_rlc() {
 /// a quarter to a third is given away, half at worst; 1.2 leaves room for an equation that is too kind.
 #[test]
 fn elm_gets_half_to_six_fifths_of_tcp() {
-    for ran in cut_short("thesis/simulation-2") {
+    for ran in &*ELM_BESIDE_RLC {
         // The path to R2 loses 1 %, the others 2 and 3 %.
         let ratio = ran.kbps("elm@R2") / ran.kbps("tcp@R2");
         assert!((0.5..=1.2).contains(&ratio), "{ratio}");

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::running::{Ran, built_in, run_observed, run_with_jobs};
 use layercast_laboratory::results::series;
@@ -28,30 +29,33 @@ fn noted(name: &str, jobs: usize) -> (Ran, PathBuf, String) {
     (ran, directory, notes)
 }
 
+/// What all tests look at.
+static NOTED: LazyLock<(Ran, PathBuf, String)> = LazyLock::new(|| noted("notes", 2));
+
 #[test]
 fn observers_change_no_byte_of_the_results() {
     let plain = run_with_jobs(NAME, built_in(NAME), &SETS, 2);
-    let (observed, directory, _) = noted("notes-and-plain", 2);
+    let (observed, directory, _) = &*NOTED;
     assert_eq!(plain.summary.without_engine().to_json(), observed.summary.without_engine().to_json());
     let engine = |ran: &Ran| ran.summary.engine.clone().unwrap();
-    let (here, there) = (engine(&plain), engine(&observed));
+    let (here, there) = (engine(&plain), engine(observed));
     assert_eq!((here.events, here.packet_hops), (there.events, there.packet_hops));
     let bytes = |ran: &Ran, name: &str| {
         let path = directory.join(name);
         series::write(&path, &ran.outcome.experiment, &ran.outcome.replications).unwrap();
         fs::read(path).unwrap()
     };
-    assert!(bytes(&plain, "plain.parquet") == bytes(&observed, "observed.parquet"), "the series differ");
+    assert!(bytes(&plain, "plain.parquet") == bytes(observed, "observed.parquet"), "the series differ");
 }
 
 #[test]
 fn notes_do_not_depend_on_the_number_of_threads() {
-    assert!(noted("notes-one", 1).2 == noted("notes-three", 3).2, "the notes differ");
+    assert!(noted("notes-one", 1).2 == NOTED.2, "the notes differ");
 }
 
 #[test]
 fn notes_are_lines_of_json_in_the_order_of_replication_and_time() {
-    let (ran, _, notes) = noted("notes-order", 2);
+    let (ran, _, notes) = &*NOTED;
     let lines: Vec<Value> = notes.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let key = |line: &Value| (line["replication"].as_u64().unwrap(), line["time_s"].as_f64().unwrap());
     assert!(lines.is_sorted_by(|a, b| key(a) <= key(b)));

@@ -161,7 +161,6 @@ fn slower_receivers_catch_up_and_all_use_the_link() {
         .replacen(r#"receivers = ["R"]"#, r#"receivers = ["R", "R2", "R3", "R4"]"#, 1)
         .replace("B-R = {}", &format!("B-R = {{}}\nB-R2 = {{}}\nB-R3 = {held}\nB-R4 = {held}"));
     let sets = [
-        "replications=4",
         "duration=150 s",
         r#"windows=[["60 s", "end"]]"#,
         "session.other.stop=0.1 s",

@@ -2,6 +2,7 @@
 //! to the list is covered without a change here.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::LazyLock;
 
 use layercast_core::contract::{
     Action, Arrival, ChildLink, Ecn, Endpoint, GaugeSpec, Host, Input, Origin, Peer, Send, Target,
@@ -170,7 +171,7 @@ fn reports_of(name: &str) -> impl FnMut(Time, &BTreeSet<Channel>) -> Option<Arri
 }
 
 /// Headers of all kinds.
-fn headers() -> Vec<Header> {
+static HEADERS: LazyLock<Vec<Header>> = LazyLock::new(|| {
     let mut headers = Vec::new();
     for name in NAMES {
         let mut shadow = Shadow::new(name);
@@ -178,9 +179,9 @@ fn headers() -> Vec<Header> {
         headers.extend(shadow.net.data.iter().chain(&shadow.net.reports).map(|arrival| arrival.header));
     }
     headers
-}
+});
 
-fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
+fn operation(headers: &'static [Header]) -> impl Strategy<Value = Operation<Header>> {
     let origin = prop_oneof![
         4 => (0u16..9).prop_map(|channel| Origin::Channel(Channel(channel))),
         1 => any::<u16>().prop_map(|channel| Origin::Channel(Channel(channel))),
@@ -211,10 +212,10 @@ fn operation(headers: Vec<Header>) -> impl Strategy<Value = Operation<Header>> {
 
 /// Runs `check` over random operations, and names the protocol if it fails.
 fn over_operations(names: &[&str], length: usize, check: impl Fn(&str, &[Operation<Header>])) {
-    let operations = proptest::collection::vec(operation(headers()), 0..length);
+    let operations = proptest::collection::vec(operation(&HEADERS), 0..length);
     for name in names {
         let config =
-            ProptestConfig { cases: cases(96), failure_persistence: None, ..ProptestConfig::default() };
+            ProptestConfig { cases: cases(64), failure_persistence: None, ..ProptestConfig::default() };
         let mut runner = proptest::test_runner::TestRunner::new(config);
         let result = runner.run(&operations, |operations| {
             check(name, &operations);

@@ -33,6 +33,9 @@ fn naive(smoothing: Smoothing) -> Options {
 /// of 4 is far below what is measured, and far above what chance does to hundreds of changes.
 #[test]
 fn timers_spare_level_changes() {
+    if !runs_long("hundreds of seconds with each strategy") {
+        return;
+    }
     let without_timer = level_changes(&naive(Smoothing::PercentileMean));
     for strategy in [Strategy::Skeptical, Strategy::Lazy] {
         let changes = level_changes(&Options { strategy, ..Options::default() });
