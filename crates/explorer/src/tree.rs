@@ -175,7 +175,7 @@ impl Tree {
     /// The session that a seed decides on, if it decides on one.
     pub(crate) fn of(seed: u64) -> Option<Tree> {
         let mut draw = Stream::new(seed, "tree");
-        if draw.bits() % ONE_IN != 0 {
+        if !draw.bits().is_multiple_of(ONE_IN) {
             return None;
         }
         let mut plan = Plan::of(seed);
