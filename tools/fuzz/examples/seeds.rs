@@ -14,11 +14,11 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_core::wire::MAX_REPORT;
-use layercast_delivery::membership::Reporting;
 use layercast_delivery::amt::data::Inner;
 use layercast_delivery::amt::message::Message as Amt;
-use layercast_delivery::membership::report::{self, Record, RecordKind};
 use layercast_delivery::disk::Attributes;
+use layercast_delivery::membership::Reporting;
+use layercast_delivery::membership::report::{self, Record, RecordKind};
 use layercast_delivery::object::{Coding, Content, Entry, Instance, compressed, table_fti};
 use layercast_delivery::package::{Head, Member};
 use layercast_delivery::packet::{

@@ -3,15 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::membership::Reporting;
 use layercast_delivery::amt::data::Inner;
 use layercast_delivery::amt::gateway::{Gateway, GatewaySettings, RelayAddress};
 use layercast_delivery::amt::message::Message as AmtMessage;
 use layercast_delivery::amt::relay::{Relay, RelaySettings};
-use layercast_delivery::membership::subscriptions::Subscription;
 use layercast_delivery::ip::Datagram;
+use layercast_delivery::membership::Reporting;
 use layercast_delivery::membership::query::Query;
 use layercast_delivery::membership::report::Report;
+use layercast_delivery::membership::subscriptions::Subscription;
 use layercast_delivery::relay::child::Child;
 use layercast_delivery::relay::message::{Alternatives, DATA_HEAD_MAX, Data, MESSAGE_MAX, Message};
 use layercast_delivery::relay::parent::{Limits, Parent};
@@ -117,7 +117,8 @@ fn inside(bytes: &[u8]) {
     let written = message.to_bytes();
     assert_eq!(AmtMessage::read(&written).as_ref(), Ok(&message));
     match message {
-        AmtMessage::MembershipQuery { query: inner, .. } | AmtMessage::MembershipUpdate { report: inner, .. } => {
+        AmtMessage::MembershipQuery { query: inner, .. }
+        | AmtMessage::MembershipUpdate { report: inner, .. } => {
             if let Ok(datagram) = Datagram::read(inner) {
                 let _ = (Query::read(&datagram), Report::read(&datagram));
             }
