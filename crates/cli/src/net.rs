@@ -21,14 +21,13 @@ mod watch;
 
 use clap::Subcommand;
 use layercast_core::family::{AnyProtocol, Family};
-use layercast_transport::receive::receive_of;
+use layercast_transport::receive as files;
 
 use crate::failure::Failure;
 use crate::modes::{AnyTable, Given};
 use doctor::Doctor;
 use key::Key;
 use receive::Receive;
-use receive::files::ReceiveFiles;
 use relay::{Relay, RelayCommand};
 use send::Send;
 use sessions::Sessions;
@@ -61,20 +60,20 @@ pub(crate) static TABLES: [&dyn AnyTable; 3] = [&SEND, &RECEIVE, &RELAY];
 /// What is compiled for the protocols of some family.
 pub(crate) struct Transfers {
     send: fn(&Send, &Given) -> Result<(), Failure>,
-    receive: ReceiveFiles,
+    receive: fn(&Receive, &Given) -> Result<(), Failure>,
 }
 
 impl Transfers {
     /// Those of a family.
     pub(crate) fn of<F: Family>() -> Transfers {
-        Transfers { send: send::<F::Protocol>, receive: receive_of::<F> }
+        Transfers { send: send::<F::Protocol>, receive: receive::<F> }
     }
 }
 
 pub(crate) fn execute(command: &Command, given: &Given, transfers: &Transfers) -> Result<(), Failure> {
     match command {
         Command::Send(arguments) => (transfers.send)(arguments, given),
-        Command::Receive(arguments) => receive(arguments, given, transfers.receive),
+        Command::Receive(arguments) => (transfers.receive)(arguments, given),
         Command::Relay(arguments) => relay(arguments, given),
         Command::Sessions(arguments) => sessions::sessions(arguments),
         Command::Key(arguments) => key::key(arguments),
@@ -91,11 +90,13 @@ fn send<P: AnyProtocol>(arguments: &Send, given: &Given) -> Result<(), Failure> 
 }
 
 /// Runs the mode that the flags choose.
-fn receive(arguments: &Receive, given: &Given, receive_files: ReceiveFiles) -> Result<(), Failure> {
+fn receive<F: Family>(arguments: &Receive, given: &Given) -> Result<(), Failure> {
     let stop = stop_flag()?;
     match ReceiveConfig::of(arguments, given, &stop)? {
-        ReceiveConfig::Files(files) => receive::files::receive(&files, &stop, receive_files),
-        ReceiveConfig::Stream(stream) => receive::stream::receive(&stream, &stop),
+        ReceiveConfig::Files(files) => receive::files::receive(&files, &stop, files::receive_of::<F>),
+        ReceiveConfig::Stream(stream) => {
+            receive::stream::receive(&stream, &stop, files::stream::receive_of::<F>)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod carousel;
 pub mod catalogue;
 pub mod disk;
 pub mod follow;
+mod framing;
 pub mod groups;
 pub mod in_order;
 pub mod ip;

@@ -6,7 +6,6 @@
 mod admission;
 mod demand;
 mod error;
-mod framing;
 mod packet_loss;
 mod receiver;
 mod reports;
@@ -16,7 +15,6 @@ mod source;
 
 pub use demand::LevelDemand;
 pub use error::ReceiveError;
-pub(crate) use framing::{Length, frame};
 pub use packet_loss::{PacketLoss, RecentPackets};
 pub use receiver::{Failure, Message, Output, Parents, Path, Paths, Receiver, ReceiverSettings};
 pub use reports::Reached;

@@ -155,7 +155,7 @@ fn go_on<F: DiskFile>(
             return Journal::resume(record, identity, &mut reassembly);
         }
         if record.length()? > 0 {
-            tracing::warn!("a partial file is begun again: its journal is of another version, or damaged");
+            tracing::info!("a partial file is begun again: its journal is of another version, or damaged");
         }
         Journal::create(record, identity)
     });

@@ -25,7 +25,6 @@ use core::fmt::{self, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use crate::active::frame::ROUTED_BYTES;
 use crate::security::encryption::Salt;
 use crate::security::protection::AUTH_BYTES;
 use crate::sender::symbol_size;
@@ -35,6 +34,7 @@ use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::option::RawValue;
 use layercast_core::session::{PlanError, SessionPlan};
 use layercast_core::units::{Channel, Level, Rate, Size};
+use layercast_protocols::active::DATA_HEADER;
 use layercast_protocols::registry::{self, Protocol};
 use toml_edit::{Document, Item, Table, Value};
 
@@ -49,6 +49,9 @@ pub const MAX_CHANNELS: u16 = 1024;
 pub const PACKET_BYTES: core::ops::RangeInclusive<u32> = 256..=9000;
 /// The highest rate of a layer in bit/s: up to here a rate holds every whole number.
 pub const RATE_MAX_BPS: f64 = 9_007_199_254_740_992.0;
+/// What a packet of a session whose routers take part has before its LCT packet: the head of its link
+/// ([`Data`](crate::relay::message::Data), IPv4), and the longest header of a protocol.
+const ROUTED_BYTES: u32 = 12 + DATA_HEADER as u32;
 /// The headers of IPv4 (RFC 791, without options) and UDP (RFC 768).
 const IPV4_UDP_BYTES: u32 = 28;
 

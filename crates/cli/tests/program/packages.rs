@@ -5,6 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::service::state_of;
 use super::transfer::lo::works_here;
 use super::transfer::{ended, group, signal, start, transfer};
 use super::{scratch, text};
@@ -40,11 +41,9 @@ fn recorded(into: &Path) -> u64 {
 }
 
 fn package_lines(state: &Path) -> Vec<String> {
-    let text = fs::read_to_string(state).expect("the state");
-    let lines = text.lines().filter_map(|line| line.strip_prefix("package "));
-    // The hash and the name; between them is how far it is.
-    let fields = |line: &str| line.split(' ').step_by(2).collect::<Vec<_>>().join(" ");
-    lines.map(fields).collect()
+    let state = state_of(state).expect("the state");
+    let packages = state["packages"].as_array().expect("packages");
+    packages.iter().map(|package| format!("{} {}", package["object"]["hash"], package["name"])).collect()
 }
 
 #[test]

@@ -6,7 +6,6 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use layercast_core::units::Channel;
-use layercast_protocols::active::DATA_HEADER;
 
 use crate::relay::message::{DATA_HEAD_MAX, Data, Message};
 
@@ -16,10 +15,6 @@ pub const PACKETS: Channel = Channel(0);
 pub const DESCRIPTION: Channel = Channel(u16::MAX);
 /// The channel of the end of the session, without content.
 pub const END: Channel = Channel(u16::MAX - 1);
-
-/// What a packet of data has before its piece: the head of its link (`crate::relay::message::Data`, IPv4), and the longest
-/// header of a protocol.
-pub const ROUTED_BYTES: u32 = 12 + DATA_HEADER as u32;
 
 /// The first byte of what goes up.
 const UP: u8 = 0x50;

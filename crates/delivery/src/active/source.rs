@@ -17,7 +17,7 @@ use layercast_protocols::registry::{self, Header, Protocol};
 use super::Wire;
 use super::downlinks::{DownOptions, Downlinks};
 use super::frame::{DESCRIPTION, END, PACKETS};
-use crate::node::{Length, frame};
+use crate::framing::{Length, frame};
 use crate::packet::MAX_HEADER;
 use crate::security::protection::{AUTH_BYTES, Outgoing, ProtectError};
 use crate::sender::Load;

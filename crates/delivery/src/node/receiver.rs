@@ -47,8 +47,7 @@ use searching::{Searching, check_key};
 
 pub use output::{Failure, Message, Output};
 pub use path::{Path, Paths};
-pub use routed::Parents;
-pub use settings::ReceiverSettings;
+pub use settings::{Parents, ReceiverSettings};
 
 /// The interval of looks at progress, paths and limits.
 const LOOK_EVERY: Duration = Duration::from_ms(500);

@@ -13,8 +13,8 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 
 use super::admission::Admission;
-use super::framing::{Length, frame};
 use crate::accept::Incoming;
+use crate::framing::{Length, frame};
 use crate::object::TOI_TABLE;
 use crate::packet::{Completion, Demand, MAX_HEADER, REFUSAL_BYTES, ReceptionReport, Refusal, Repr};
 use crate::reporting::Collector;
@@ -31,6 +31,8 @@ use crate::session::{Session, SessionError, ip_udp_bytes};
 const BURST: Duration = Duration::from_ms(1);
 /// The maximum number of timers that fire in one burst.
 const TIMERS_MAX: u32 = 4096;
+/// How many inputs may wait without more memory: each packet of a batch may be refused.
+const INPUTS: usize = 128;
 /// The maximum number of unread completions.
 const COMPLETIONS_MAX: usize = 1024;
 /// The maximum number of refusals that wait to be sent.
@@ -175,7 +177,7 @@ impl<F: Family> Source<F> {
             rates: levels.map(|level| needs.level_rate(&plan, level)).collect(),
             session,
             endpoint,
-            inputs: VecDeque::with_capacity(4),
+            inputs: VecDeque::with_capacity(INPUTS),
             run: None,
             refusals: VecDeque::new(),
             now: Time::ZERO,

@@ -6,12 +6,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration as StdDuration;
 
 use layercast_core::contract::{Cause, Estimates};
+use layercast_core::family::Family;
 use layercast_core::units::Level;
 use layercast_delivery::live::Live;
 use layercast_delivery::node::{Failure, Output, ReceiveError, SessionReceiver};
 use layercast_delivery::search::Known;
 use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::stream::{Gap, LayerCounters};
+use layercast_protocols::registry::Registry;
 
 use super::{ReceiveEvent, ReceiveOptions, run};
 use crate::error::Error;
@@ -83,12 +85,25 @@ pub fn receive(
     stop: &AtomicBool,
     say: &mut dyn FnMut(&StreamReceiveEvent<'_>),
 ) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
+    receive_of::<Registry>(options, to, stop, say)
+}
+
+/// The same for the protocols of a family.
+///
+/// # Errors
+/// As [`receive`].
+pub fn receive_of<F: Family>(
+    options: &ReceiveOptions,
+    to: &StreamOutputs,
+    stop: &AtomicBool,
+    say: &mut dyn FnMut(&StreamReceiveEvent<'_>),
+) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
     if matches!(options.known, Known::Flute(_)) {
         return Err(Error::NotOfFlute { what: "--stream" });
     }
     raise_file_limit();
     let live = Live::new(Outputs::new(to.clone(), options.settings.replace));
-    let mut host = StreamHost::new(options.node()?, options.paths(), live);
+    let mut host = StreamHost::<F>::new(options.node()?, options.paths(), live);
     let ended = run(&mut host, stop, &mut |host, event| say_event(host, event, say))?;
     let live = &host.node.sink;
     let ended = match ended {
@@ -106,10 +121,10 @@ pub fn receive(
     Ok((ended, progress))
 }
 
-type StreamHost = ReceiverHost<Live<Outputs>>;
+type StreamHost<F> = ReceiverHost<Live<Outputs>, F>;
 
-fn say_event(
-    host: &mut StreamHost,
+fn say_event<F: Family>(
+    host: &mut StreamHost<F>,
     event: Option<Event<Live<Outputs>>>,
     say: &mut dyn FnMut(&StreamReceiveEvent<'_>),
 ) {
@@ -129,7 +144,7 @@ fn say_event(
     }
 }
 
-fn progress(host: &StreamHost) -> StreamReceiveProgress {
+fn progress<F: Family>(host: &StreamHost<F>) -> StreamReceiveProgress {
     let (session, live) = (host.node.session(), &host.node.sink);
     let layers = live.counters().zip(live.outputs.unwritten());
     StreamReceiveProgress {

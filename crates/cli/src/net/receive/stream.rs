@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration as StdDuration;
 
-use layercast_transport::receive::ReceiveEvent;
+use layercast_transport::Error;
 use layercast_transport::receive::stream::{
     self as receiving, StreamEnded, StreamOutput, StreamOutputs, StreamReceiveEvent, StreamReceiveProgress,
 };
+use layercast_transport::receive::{ReceiveEvent, ReceiveOptions};
 
 use crate::failure::Failure;
 use crate::net::failure::{failure, status};
@@ -17,8 +18,20 @@ use crate::net::view;
 use crate::net::watch::Watch;
 use crate::output::{complain_lines, print};
 
+/// The transport's receiver for the protocols of some family.
+pub(crate) type ReceiveStream = fn(
+    &ReceiveOptions,
+    &StreamOutputs,
+    &AtomicBool,
+    &mut dyn FnMut(&StreamReceiveEvent<'_>),
+) -> Result<(StreamEnded, StreamReceiveProgress), Error>;
+
 /// Receives live data until its end.
-pub(crate) fn receive(stream: &StreamReceive, stop: &AtomicBool) -> Result<(), Failure> {
+pub(crate) fn receive(
+    stream: &StreamReceive,
+    stop: &AtomicBool,
+    receive_stream: ReceiveStream,
+) -> Result<(), Failure> {
     let StreamReceive { options, outputs, json, quiet } = stream;
     let quiet = *quiet;
     let takes_stdout =
@@ -26,7 +39,7 @@ pub(crate) fn receive(stream: &StreamReceive, stop: &AtomicBool) -> Result<(), F
     let bar = line(quiet, None);
     bar.set_message("waiting for the session");
     let mut watch = Watch::begin("receiver", *json, None, None)?;
-    let outcome = receiving::receive(options, outputs, stop, &mut |event| {
+    let outcome = receive_stream(options, outputs, stop, &mut |event| {
         watch.receive_stream(event);
         match event {
             StreamReceiveEvent::Host(ReceiveEvent::Session(session)) => {

@@ -13,7 +13,6 @@ use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::session::PACKET_BYTES;
 use layercast_delivery::stream::{StreamPlan, Units};
-use layercast_protocols::registry::NAMES;
 use layercast_transport::announcing::name_of;
 use layercast_transport::host::Interface;
 use layercast_transport::relay::ServeOptions;
@@ -100,12 +99,6 @@ fn of_files<P>(send: &Send, options: SendOptions<P>) -> Result<FilesSend<P>, Fai
 fn stream<P: AnyProtocol>(send: &Send) -> Result<StreamSend<P>, Failure> {
     let packet = packet_size(send)?;
     let protocol: P = protocol(send, "elm")?;
-    if !NAMES.contains(&protocol.name()) {
-        return Err(input(&format!(
-            "{} cannot carry live data: `receive --stream` knows Layercast's own protocols only; choose one of them",
-            protocol.name(),
-        )));
-    }
     let layers = layering::stream_table(&send.layering, send.paths.len())?;
     let units = match send.stream.units {
         UnitSize::Fixed(size) => Units::Fixed(size.as_bytes()),

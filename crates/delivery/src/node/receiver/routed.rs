@@ -2,7 +2,6 @@
 //! others miss. There are no groups, and no search: the parent says what it serves.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::net::SocketAddr;
 
 use layercast_core::contract::Ecn;
@@ -29,21 +28,6 @@ const HELLO_WITHIN: Duration = Duration::from_ms(100);
 const LINGER: Duration = Duration::from_secs(60);
 /// How long it stays without a parent.
 const ALONE: Duration = Duration::from_secs(3);
-
-/// From whom the packets of a session whose routers take part come.
-#[derive(Clone)]
-pub struct Parents {
-    /// Relays, or the source: the first that answers.
-    pub addresses: Vec<SocketAddr>,
-    /// Bytes that nobody else knows.
-    pub secret: [u8; 32],
-}
-
-impl fmt::Debug for Parents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parents").field("addresses", &self.addresses).finish_non_exhaustive()
-    }
-}
 
 /// A part in such a session.
 #[derive(Debug)]

@@ -1,15 +1,31 @@
 //! What a receiver is to do.
 
+use std::fmt;
+use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use layercast_core::units::Duration;
 
 use super::path::Paths;
-use super::routed::Parents;
 use crate::search::Known;
 use crate::security::encryption::Salt;
 use crate::security::keys::{GroupKey, PublicKey};
+
+/// From whom the packets of a session whose routers take part come.
+#[derive(Clone)]
+pub struct Parents {
+    /// Relays, or the source: the first that answers.
+    pub addresses: Vec<SocketAddr>,
+    /// Bytes that nobody else knows.
+    pub secret: [u8; 32],
+}
+
+impl fmt::Debug for Parents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parents").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
+}
 
 /// What a receiver is to do.
 #[derive(Clone, Debug)]

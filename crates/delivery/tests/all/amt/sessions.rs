@@ -9,9 +9,9 @@ use layercast_testkit::cases;
 
 use super::channel::{Plan, World, group, relay_at};
 
-/// At least each combination of the plan's choices.
+/// At least each combination of the plan's choices, with some luck.
 fn seeds() -> std::ops::Range<u64> {
-    0..u64::from(cases(60).max(12))
+    0..u64::from(cases(60).max(24))
 }
 
 fn subscription(world: &World, is_v6: bool, number: u8, is_any: bool) -> Subscription {

@@ -304,10 +304,12 @@ fn a_sender_with_a_state_keeps_its_salt_and_uses_no_packet_number_again() {
         ..encrypting(224, &group_key)
     };
     let granted = || {
-        let text = fs::read_to_string(&state).unwrap();
-        let line = text.lines().find_map(|line| line.strip_prefix("packets ")).unwrap().to_owned();
-        let (salt, number) = line.split_once(' ').unwrap();
-        (salt.parse::<Salt>().unwrap(), number.parse::<u64>().unwrap())
+        // A record of JSON, between its length and its checksum.
+        let bytes = fs::read(&state).unwrap();
+        let begin = bytes.iter().position(|byte| *byte == b'{').unwrap();
+        let state = serde_json::Deserializer::from_slice(&bytes[begin..]).into_iter().next();
+        let state: serde_json::Value = state.unwrap().unwrap();
+        (state["salt"].as_str().unwrap().parse::<Salt>().unwrap(), state["granted"].as_u64().unwrap())
     };
     let mut sessions = Vec::new();
     for (life, into) in [(1, "first"), (2, "second")] {
