@@ -1,6 +1,6 @@
 //! Group membership protocols: IGMPv1 to IGMPv3 for IPv4 (RFC 1112, 2236, 3376), MLDv1 and MLDv2 for IPv6 (RFC 2710, 3810).
 //!
-//! [`query`] and [`report`] are the messages, [`subscriptions`] is the side of a host, and [`memberships`] what a router keeps of
+//! [`query`] and [`report`] are the messages, [`subscriptions`] is the side of a host, and `memberships` what a router keeps of
 //! one host. All versions are read, and the newest is written.
 
 pub(crate) mod memberships;
