@@ -473,7 +473,7 @@ impl Tree {
         for (to, ecn, mut bytes) in sent.0 {
             let Some(to) = (0..self.places.len()).find(|&node| address(node) == to) else { continue };
             // The link is that of the child.
-            let (child, way) = if to > from || to == 0 && from == 0 { (to, 0) } else { (from, 1) };
+            let (child, way) = if to > from { (to, 0) } else { (from, 1) };
             let Some(link) = self.links.get(child).copied() else { continue };
             if link.parent != from.min(to) || link.cut_until > self.now || self.chaos.chance(link.loss) {
                 continue;

@@ -204,7 +204,7 @@ impl<E: Event> Transfer<E> {
         E::share(&progress, &self.ends).map(bounded)
     }
 
-    /// Asks it to end. A sender tells its receivers, and has an outcome then as always; a receiver ends with
+    /// Asks it to end. A sender announces the end, and has an outcome then as always; a receiver ends with
     /// [`Error::Interrupted`] or, if another reception can continue, [`Error::Kept`].
     pub fn cancel(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);

@@ -10,19 +10,9 @@ mod socket;
 
 use layercast_core::units::Duration;
 
-use crate::error::Error;
-use crate::host::unspecified;
-use crate::relay::random_bytes;
-
 pub(crate) use program::{Node, run};
 pub use relay::{RouterOptions, relay};
 pub(crate) use socket::NodeSocket;
 
 /// How often children ask whether a node is there.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_ms(500);
-
-/// Bytes that nobody else knows.
-pub(crate) fn random() -> Result<[u8; 32], Error> {
-    let any = unspecified(([0, 0, 0, 0], 0).into());
-    random_bytes().map_err(|source| Error::socket("draw random numbers", (any, 0).into(), source))
-}

@@ -1,7 +1,7 @@
 //! Receiving through an AMT relay (RFC 7450): the receiver is a gateway with one tunnel.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, Read as _};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration as StdDuration;
 
@@ -17,6 +17,7 @@ pub use layercast_delivery::amt::gateway::RelayAddress;
 use crate::error::Error;
 use crate::host::{Clock, Inbox, PacketSocket, Tunnel, Unwrapped, open_unicast, until};
 use crate::notice::{AmtNews, Notice};
+use crate::random_secret;
 
 /// The longest time without work.
 const REST_MAX: StdDuration = StdDuration::from_secs(1);
@@ -84,7 +85,7 @@ impl AmtTunnel {
             if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let any = SocketAddr::new(any, 0);
         let socket = open_unicast(any)?;
-        let seed = random_bytes().map_err(|source| Error::socket("draw random numbers", any, source))?;
+        let seed = random_secret()?;
         let settings = GatewaySettings::new(address, Reporting::of(group.ip()));
         Ok(AmtTunnel {
             socket,
@@ -147,13 +148,6 @@ impl AmtTunnel {
             self.notices.push_back(Notice::Amt { news });
         }
     }
-}
-
-/// Bytes that nobody else knows.
-fn random_bytes() -> io::Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes)
 }
 
 impl Tunnel for AmtTunnel {

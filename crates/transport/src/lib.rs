@@ -10,6 +10,8 @@
 
 #![cfg(target_os = "linux")]
 
+use std::io::Read as _;
+
 pub mod active;
 pub mod amt;
 pub mod announcing;
@@ -34,4 +36,12 @@ pub use layercast_delivery::notice::{self, Notice};
 fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _, RandomState};
     RandomState::new().build_hasher().finish()
+}
+
+/// Bytes that nobody else knows.
+fn random_secret() -> Result<[u8; 32], Error> {
+    let mut bytes = [0; 32];
+    let drawn = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+    let what = "draw random numbers".to_owned();
+    drawn.map(|()| bytes).map_err(|source| Error::Socket { what, source })
 }

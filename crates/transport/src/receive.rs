@@ -25,15 +25,14 @@ use layercast_delivery::security::protection::ProtectionCounters;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Registry;
 
-use crate::active::random;
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
 use crate::host::ReceiverCounters;
 use crate::notice::Notice;
-use crate::random_seed;
 pub use crate::receiver::RelayUse;
 use crate::receiver::{Event, HostPaths, ReceiverHost};
+use crate::{random_secret, random_seed};
 
 /// The options of a reception.
 #[derive(Clone, Debug)]
@@ -117,7 +116,7 @@ impl ReceiveOptions {
             };
             return Err(ReceiveError::NoParents { protocol }.into());
         }
-        Ok(Some(Parents { addresses, secret: random()? }))
+        Ok(Some(Parents { addresses, secret: random_secret()? }))
     }
 
     /// What its receiver is to do.

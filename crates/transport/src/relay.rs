@@ -21,12 +21,3 @@ pub use status::{ChildStatus, LinkStatus, RelayStatus, RouterStatus, SessionStat
 pub(crate) use status::{cpu_s, served};
 pub(crate) use tunnel::for_socket;
 pub use tunnel::{FeedbackPath, RelayTunnel};
-
-use std::io::{self, Read as _};
-
-/// Bytes that nobody else knows.
-pub(crate) fn random_bytes() -> io::Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes)
-}

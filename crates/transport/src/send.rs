@@ -206,6 +206,19 @@ pub enum Stopped {
     Interrupted,
 }
 
+impl Stopped {
+    /// Its name for programs, which does not change.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stopped::Time => "time",
+            Stopped::Rounds => "rounds",
+            Stopped::Completions => "completions",
+            Stopped::AllComplete => "all_complete",
+            Stopped::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// What was sent, and who has it.
 #[derive(Clone, Debug)]
 pub struct Sent {

@@ -13,7 +13,7 @@ use layercast_delivery::reporting::KnownReceiver;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
 use layercast_transport::receive::ReceiveProgress;
-use layercast_transport::send::{Reception, SendProgress, Sent, Stopped};
+use layercast_transport::send::{Reception, SendProgress, Sent};
 use layercast_transport::{Error, Notice};
 
 use crate::net::reception;
@@ -208,22 +208,14 @@ impl Line {
     /// `end` of a source.
     pub(crate) fn sent(self, sent: &Result<Sent, Error>, status: u8) -> String {
         match sent {
-            Ok(sent) => {
-                let reason = match sent.stopped {
-                    Stopped::Time => "time",
-                    Stopped::Rounds => "rounds",
-                    Stopped::Completions => "completions",
-                    Stopped::AllComplete => "all_complete",
-                    Stopped::Interrupted => "interrupted",
-                };
-                self.text("reason", reason)
-                    .count("exit_status", status)
-                    .count("objects_withdrawn", sent.withdrawn)
-                    .count("files_left_out", sent.left_out)
-                    .sending(&sent.progress)
-                    .reception_if(sent.reception.as_ref())
-                    .end()
-            }
+            Ok(sent) => self
+                .text("reason", sent.stopped.name())
+                .count("exit_status", status)
+                .count("objects_withdrawn", sent.withdrawn)
+                .count("files_left_out", sent.left_out)
+                .sending(&sent.progress)
+                .reception_if(sent.reception.as_ref())
+                .end(),
             Err(error) => self.failed(error, status),
         }
     }

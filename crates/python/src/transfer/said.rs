@@ -1,6 +1,6 @@
 //! What transfers say and what comes of them, as Python sees it. Names are those of `layercast send --json` and `receive --json`.
 
-use layercast::{Event, ObjectEvent, ReceiveEvent, SendEvent, Stopped};
+use layercast::{Event, ObjectEvent, ReceiveEvent, SendEvent};
 use pyo3::prelude::*;
 
 /// Something that a transfer says.
@@ -161,15 +161,8 @@ impl Seen for SendEvent {
     }
 
     fn ended(py: Python<'_>, sent: layercast::Sent) -> PyResult<Py<PyAny>> {
-        let reason = match sent.stopped {
-            Stopped::Time => "time",
-            Stopped::Rounds => "rounds",
-            Stopped::Completions => "completions",
-            Stopped::AllComplete => "all_complete",
-            Stopped::Interrupted => "interrupted",
-        };
         let sent = Sent {
-            reason,
+            reason: sent.stopped.name(),
             progress: Py::new(py, SendProgress::from(&sent.progress))?,
             completed: sent.completed.iter().map(ToString::to_string).collect(),
             receivers: sent.reception.map(|reception| reception.summary.receivers.mean),

@@ -11,12 +11,13 @@ use layercast_delivery::active::uplink::UpOptions;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::session::SessionKey;
 
+use super::KEEP_ALIVE;
 use super::program::{Node, run};
 use super::socket::NodeSocket;
-use super::{KEEP_ALIVE, random};
 use crate::error::Error;
 use crate::host::Clock;
 use crate::notice::Notice;
+use crate::random_secret;
 use crate::relay::{RelayEvent, RelayStatus, RouterStatus, cpu_s, served};
 
 /// The options of a relay whose router takes part.
@@ -60,7 +61,8 @@ pub fn relay(
     let mut socket = NodeSocket::open(options.listen)?;
     let listen = socket.address()?;
     say(&RelayEvent::Ready(listen));
-    let node = RelayNode::new(&options.protocol, &up, &down, clock.now(), [random()?, random()?]);
+    let node =
+        RelayNode::new(&options.protocol, &up, &down, clock.now(), [random_secret()?, random_secret()?]);
     let measured = (clock.now(), 0);
     let mut relaying = Relaying { node, protocol: &options.protocol, listen, measured, say };
     run(&mut relaying, &mut socket, &clock, stop)?;

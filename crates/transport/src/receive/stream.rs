@@ -149,11 +149,11 @@ fn progress<F: Family>(host: &StreamHost<F>) -> StreamReceiveProgress {
     let layers = live.counters().zip(live.outputs.unwritten());
     StreamReceiveProgress {
         elapsed: host.elapsed(),
-        estimates: session.map(SessionReceiver::estimates).unwrap_or_default(),
+        estimates: host.node.estimates(),
         packets_lost: host.node.recent_packets(host.clock().now()).map(|recent| recent.lost()),
         last_change: session.and_then(SessionReceiver::last_change),
         counters: host.counters(),
-        protection: session.and_then(SessionReceiver::protection).copied().unwrap_or_default(),
+        protection: host.node.protection().copied().unwrap_or_default(),
         layers: layers.map(|(counters, unwritten)| StreamLayerReceived { counters, unwritten }).collect(),
     }
 }

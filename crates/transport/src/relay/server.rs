@@ -13,11 +13,11 @@ use layercast_delivery::relay::session::{Allowed, SessionKey};
 
 use super::fan_out::FanOut;
 use super::link::Link;
-use super::random_bytes;
 use super::status::{RelayStatus, cpu_s, served};
 use super::tunnel::for_socket;
 use crate::error::Error;
 use crate::host::{Clock, Inbox, PacketSocket, RUN_BYTES, RUN_PACKETS, open_unicast};
+use crate::random_secret;
 
 /// The most packets of children that are looked at before data is forwarded again.
 const READS: usize = 4;
@@ -77,7 +77,7 @@ impl Server {
     pub fn open(options: &ServeOptions) -> Result<Server, Error> {
         let listen = options.listen;
         let socket = open_unicast(listen)?;
-        let random = random_bytes().map_err(|source| Error::socket("draw random numbers", listen, source))?;
+        let random = random_secret()?;
         let parent = Parent::new(options.limits, options.allowed.clone(), options.alternatives, random);
         Ok(Server {
             socket,

@@ -12,10 +12,10 @@ use layercast_delivery::relay::child::{Child, LinkReport};
 use layercast_delivery::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
 use layercast_delivery::relay::session::SessionKey;
 
-use super::random_bytes;
 use crate::error::Error;
 use crate::host::{Clock, Inbox, PacketSocket, Tunnel, Unwrapped, open_unicast, until};
 use crate::notice::Notice;
+use crate::random_secret;
 
 /// The longest time without work.
 const REST_MAX: StdDuration = StdDuration::from_secs(1);
@@ -65,7 +65,7 @@ impl RelayTunnel {
         let any: IpAddr = if is_v6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
         let any = SocketAddr::new(any, 0);
         let socket = open_unicast(any)?;
-        let random = random_bytes().map_err(|source| Error::socket("draw random numbers", any, source))?;
+        let random = random_secret()?;
         let clock = Clock::default();
         let child = Child::new(session, relays, clock.now(), within, random);
         Ok(RelayTunnel {

@@ -29,12 +29,12 @@ use super::state::Saved;
 use super::{
     ContentSize, Cut, SendEvent, SendOptions, SendProgress, Sent, ServeUse, Stopped, packages_folder,
 };
-use crate::active::{KEEP_ALIVE, Node, NodeSocket, random, run};
+use crate::active::{KEEP_ALIVE, Node, NodeSocket, run};
 use crate::error::Error;
 use crate::file_limit::raise_file_limit;
 use crate::host::{Clock, Interface};
 use crate::notice::Notice;
-use crate::random_seed;
+use crate::{random_secret, random_seed};
 
 /// Sends files and folders until all receivers have them.
 pub(super) fn send<P: AnyProtocol>(
@@ -79,7 +79,7 @@ pub(super) fn send<P: AnyProtocol>(
     };
     let gather = Duration::from_ns(u64::try_from(gather.as_nanos()).unwrap_or(u64::MAX));
     let scheme = options.group_key.as_ref().map(|key| Scheme::of(key, session.salt, session.tsi));
-    let mut node = SourceNode::new(&protocol, session, &down, gather, random()?)?;
+    let mut node = SourceNode::new(&protocol, session, &down, gather, random_secret()?)?;
     if let Some(scheme) = scheme {
         // The session's number, and a salt, are drawn for each start, so packet numbers start again too.
         let mut numbers = Sequence::after(0);
