@@ -45,7 +45,8 @@ mod _layercast {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::transfer::{
-        ReceiveProgress, Received, Running, SendProgress, Sent, TransferEvent, start_receive, start_send,
+        ReceiveProgress, Received, Running, SendProgress, Sent, TransferEvent, Wakes, start_receive,
+        start_send,
     };
 
     /// The version.

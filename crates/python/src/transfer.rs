@@ -3,6 +3,9 @@
 mod given;
 mod said;
 
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -58,17 +61,47 @@ pub(crate) fn start_receive(
     Ok(Running(Kind::Receiving(started.map_err(|error| errors::start(py, &error))?)))
 }
 
-/// Calls a function of Python for a task that waits.
-struct Call(Py<PyAny>);
+/// What an event loop watches to know that a transfer has something to say: a descriptor that becomes readable. The transfer's
+/// thread writes a byte, since a thread that enters Python while the interpreter ends aborts the process.
+#[pyclass(frozen, module = "layercast")]
+pub(crate) struct Wakes {
+    read: UnixStream,
+    waker: Waker,
+}
 
-impl Wake for Call {
-    fn wake(self: Arc<Call>) {
-        // Not while the interpreter ends.
-        Python::try_attach(|py| {
-            if let Err(error) = self.0.call0(py) {
-                error.write_unraisable(py, None);
-            }
-        });
+/// The end to write to.
+struct Written(UnixStream);
+
+impl Wake for Written {
+    fn wake(self: Arc<Written>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Written>) {
+        // One that is full is readable, and after the loop has closed its end nobody waits.
+        let _ = (&self.0).write(&[0]);
+    }
+}
+
+#[pymethods]
+impl Wakes {
+    #[new]
+    fn new() -> PyResult<Wakes> {
+        let (read, write) = UnixStream::pair()?;
+        read.set_nonblocking(true)?;
+        write.set_nonblocking(true)?;
+        Ok(Wakes { read, waker: Waker::from(Arc::new(Written(write))) })
+    }
+
+    /// The descriptor.
+    fn fileno(&self) -> i32 {
+        self.read.as_raw_fd()
+    }
+
+    /// Makes it unreadable, before who watches it asks again.
+    fn clear(&self) {
+        let mut bytes = [0; 64];
+        while matches!((&self.read).read(&mut bytes), Ok(count) if count > 0) {}
     }
 }
 
@@ -79,11 +112,10 @@ impl Running {
         either!(self, transfer => next(py, transfer))
     }
 
-    /// The events that wait, and none after the last; None if there are none yet: then `wake` is called, from any thread, when
-    /// it is worth asking again.
-    fn poll(&self, wake: Py<PyAny>) -> Option<Vec<TransferEvent>> {
-        let waker = Waker::from(Arc::new(Call(wake)));
-        either!(self, transfer => poll(transfer, &mut Context::from_waker(&waker)))
+    /// The events that wait, and none after the last; None if there are none yet: then `wakes` becomes readable when it is worth
+    /// asking again.
+    fn poll(&self, wakes: &Wakes) -> Option<Vec<TransferEvent>> {
+        either!(self, transfer => poll(transfer, &mut Context::from_waker(&wakes.waker)))
     }
 
     /// Waits for the end, and meanwhile calls `progress` with the share that is done, and `say` with each event. What they

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -128,3 +130,25 @@ def test_wrong_parameters_are_refused(file: Path) -> None:
         layercast.receive(file.parent)
     with pytest.raises(TypeError, match="no parameter `speed`"):
         layercast.send(file, group="239.1.2.0", speed=1)  # type: ignore[call-arg]
+
+
+ENDING = """
+import asyncio, sys
+import layercast
+
+async def begin():
+    sending = layercast.Sending(sys.argv[1], group=sys.argv[2], interface="127.0.0.1", announce=False)
+    try:
+        await asyncio.wait_for(sending, 1)
+    except asyncio.TimeoutError:
+        return sending
+
+sending = asyncio.run(begin())
+"""
+
+
+def test_a_program_may_end_while_a_transfer_runs(file: Path) -> None:
+    for number in range(3):
+        call = [sys.executable, "-c", ENDING, str(file), group(235 + number)]
+        ended = subprocess.run(call, capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr) == (0, "")

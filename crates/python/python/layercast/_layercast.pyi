@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 from typing_extensions import disjoint_base
 
-__all__ = ["BUILD", "VERSION", "Axis", "Compared", "EndpointBase", "LayerClocks", "Mistake", "OptionInfo", "Packet", "ProtocolInfo", "Ran", "Random", "ReceiveProgress", "Received", "SendProgress", "Sent", "Sweep", "Swept", "Table", "Transfer", "TransferEvent", "check", "check_protocol", "colours", "compare", "defined", "expand", "half_interval", "load", "options", "protocols", "register", "run", "run_task", "scenarios", "start_receive", "start_send", "unregister"]
+__all__ = ["BUILD", "VERSION", "Axis", "Compared", "EndpointBase", "LayerClocks", "Mistake", "OptionInfo", "Packet", "ProtocolInfo", "Ran", "Random", "ReceiveProgress", "Received", "SendProgress", "Sent", "Sweep", "Swept", "Table", "Transfer", "TransferEvent", "Wakes", "check", "check_protocol", "colours", "compare", "defined", "expand", "half_interval", "load", "options", "protocols", "register", "run", "run_task", "scenarios", "start_receive", "start_send", "unregister"]
 
 BUILD: Final[str]
 """
@@ -836,10 +836,10 @@ class Transfer:
         """
         The outcome of a transfer that is over, once.
         """
-    def poll(self, /, wake: Any) -> list[TransferEvent] | None:
+    def poll(self, /, wakes: Wakes) -> list[TransferEvent] | None:
         """
-        The events that wait, and none after the last; None if there are none yet: then `wake` is called, from any thread, when
-        it is worth asking again.
+        The events that wait, and none after the last; None if there are none yet: then `wakes` becomes readable when it is worth
+        asking again.
         """
     @property
     def progress(self, /) -> Any | None:
@@ -883,6 +883,22 @@ class TransferEvent:
     def warning(self, /) -> bool:
         """
         Whether something is wrong.
+        """
+
+@final
+class Wakes:
+    """
+    What an event loop watches to know that a transfer has something to say: a descriptor that becomes readable. The transfer's
+    thread writes a byte, since a thread that enters Python while the interpreter ends aborts the process.
+    """
+    def __new__(cls, /) -> Wakes: ...
+    def clear(self, /) -> None:
+        """
+        Makes it unreadable, before who watches it asks again.
+        """
+    def fileno(self, /) -> int:
+        """
+        The descriptor.
         """
 
 def check(name: str, text: str, overrides: SupportsGetItem[int, str]) -> str:

@@ -259,23 +259,23 @@ class _Transfer(Generic[_Outcome, _Done]):
 
     async def __aiter__(self) -> AsyncIterator[TransferEvent]:
         """The events, each awaited."""
-        while True:
-            while self._waiting:
-                yield self._waiting.pop(0)
-            loop = asyncio.get_running_loop()
-            woken = asyncio.Event()
-
-            def wake(loop: asyncio.AbstractEventLoop = loop, woken: asyncio.Event = woken) -> None:
-                if not loop.is_closed():
-                    loop.call_soon_threadsafe(woken.set)
-
-            events = self._native.poll(wake)
-            if events is None:
-                await woken.wait()
-            elif events:
-                self._waiting += events
-            else:
-                return
+        loop, woken, wakes = asyncio.get_running_loop(), asyncio.Event(), _layercast.Wakes()
+        loop.add_reader(wakes, woken.set)
+        try:
+            while True:
+                while self._waiting:
+                    yield self._waiting.pop(0)
+                woken.clear()
+                wakes.clear()
+                events = self._native.poll(wakes)
+                if events is None:
+                    await woken.wait()
+                elif events:
+                    self._waiting += events
+                else:
+                    return
+        finally:
+            loop.remove_reader(wakes)
 
     async def _awaited(self) -> _Outcome:
         try:
