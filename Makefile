@@ -121,21 +121,22 @@ notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of 
 book: docs ## Write the site into target/book: pages, notebooks, Python and Rust reference
 	./tools/book.sh $(TARGET)
 
-# Tests that wait for networks run while the others compute, more at a time, and then the package is tested; they are
-# printed after the others. A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE makes it fail
-# instead.
+# Tests that wait for networks run while the others compute, many at a time and before them wherever both want a
+# processor; what they print comes last. A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE
+# makes it fail instead.
 WAITING := --test network --test program
 COMPUTING := --lib --bins --test all
-TEST := LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
+TEST := env LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
 unit: toolchain
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
 	@./tools/python-packages.sh $(TARGET)/venv > /dev/null 2>&1 & installing=$$!; \
 	$(CARGO) test $(WORKSPACE) --all-targets --locked --no-run; built=$$?; \
 	wait $$installing; exit $$built
-	@{ $(TEST) $(WAITING) -- --test-threads 6; waited=$$?; ./tools/python.sh $(TARGET) $(SKIPPED) && exit $$waited; } \
-	  > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
-	$(TEST) $(COMPUTING); computed=$$?; $(TEST) --doc; documented=$$?; \
-	wait $$waiting; waited=$$?; cat $(TARGET)/waiting.txt; exit $$((computed + documented + waited))
+	@$(TEST) $(WAITING) -- --test-threads 12 > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
+	nice ./tools/python.sh $(TARGET) $(SKIPPED) > $(TARGET)/python.txt 2>&1 & python=$$!; \
+	nice $(TEST) $(COMPUTING); computed=$$?; nice $(TEST) --doc; documented=$$?; \
+	wait $$waiting; waited=$$?; cat $(TARGET)/waiting.txt; wait $$python; tested=$$?; cat $(TARGET)/python.txt; \
+	exit $$((computed + documented + waited + tested))
 
 skipped:
 	@if [ -s $(SKIPPED) ]; then sort -u $(SKIPPED) | awk '{ lines[NR] = "  " $$0 } \

@@ -77,9 +77,32 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// Bytes with three digits.
+pub(crate) fn in_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return format!("{bytes} bytes");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut units = UNITS.iter();
+    let mut unit = units.next();
+    while value >= 999.5 {
+        let Some(next) = units.next() else { break };
+        (value, unit) = (value / 1000.0, Some(next));
+    }
+    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.digits$} {}", unit.unwrap_or(&"PB"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_a_unit_that_fits() {
+        let sizes = [0, 999, 1000, 12_345, 999_600, 4_700_000_000].map(in_bytes);
+        assert_eq!(sizes, ["0 bytes", "999 bytes", "1.00 kB", "12.3 kB", "1.00 MB", "4.70 GB"]);
+    }
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_left() {

@@ -19,8 +19,7 @@ use crate::failure::Failure;
 use crate::net::failure::failure;
 use crate::net::finding::{signed_by, trusted};
 use crate::net::terminal::stop_flag;
-use crate::net::view::in_bytes;
-use crate::output::{complain, print};
+use crate::output::{complain, in_bytes, print};
 
 #[derive(Debug, Args)]
 pub(crate) struct Sessions {

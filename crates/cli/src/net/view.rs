@@ -12,7 +12,7 @@ use layercast_delivery::session::Session;
 use layercast_transport::host::LeaveCounters;
 use layercast_transport::receive::ReceiveProgress;
 
-use crate::output::one_line;
+use crate::output::{in_bytes, one_line};
 
 /// How many decisions are shown.
 const DECISIONS: usize = 3;
@@ -141,23 +141,6 @@ pub(crate) fn left_s(progress: &ReceiveProgress) -> f64 {
     progress.objects.needed.saturating_sub(progress.objects.held) as f64 / mean.max(1e-3)
 }
 
-/// Bytes with three digits.
-pub(crate) fn in_bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    if bytes < 1000 {
-        return format!("{bytes} bytes");
-    }
-    let mut value = bytes as f64 / 1000.0;
-    let mut units = UNITS.iter();
-    let mut unit = units.next();
-    while value >= 999.5 {
-        let Some(next) = units.next() else { break };
-        (value, unit) = (value / 1000.0, Some(next));
-    }
-    let digits = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    format!("{value:.digits$} {}", unit.unwrap_or(&"PB"))
-}
-
 /// A rate rounded to 10 kbit/s for display.
 pub(crate) fn rounded(bps: f64) -> Rate {
     Rate::from_bps((bps / 1e4).round() * 1e4)
@@ -166,12 +149,6 @@ pub(crate) fn rounded(bps: f64) -> Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_a_unit_that_fits() {
-        let sizes = [0, 999, 1000, 12_345, 999_600, 4_700_000_000].map(in_bytes);
-        assert_eq!(sizes, ["0 bytes", "999 bytes", "1.00 kB", "12.3 kB", "1.00 MB", "4.70 GB"]);
-    }
 
     #[test]
     fn a_fair_rate_above_the_session_is_no_number() {

@@ -6,6 +6,7 @@ use layercast_core::units::Rate;
 
 use super::summary::{Changes, Summary};
 use super::track::{Before, Decision, Entry};
+use crate::output::in_bytes;
 
 /// The width of the text.
 const WIDTH: usize = 80;
@@ -54,14 +55,6 @@ fn fair_rate(bps: f64, top_bps: Option<f64>) -> String {
     match top_bps {
         Some(top) if bps > top => format!("at least {}", rate(top)),
         _ => rate(bps),
-    }
-}
-
-fn bytes(bytes: f64) -> String {
-    match bytes {
-        bytes if bytes >= 1e9 => format!("{:.2} GB", bytes / 1e9),
-        bytes if bytes >= 1e6 => format!("{:.2} MB", bytes / 1e6),
-        bytes => format!("{:.1} kB", bytes / 1e3),
     }
 }
 
@@ -124,7 +117,7 @@ fn levels(of: &Summary, text: &mut String) {
             at.rate_bps.map_or(String::new(), rate),
             at.held_s,
             at.held_s / held_s * 100.0,
-            at.bytes.map_or(String::new(), bytes),
+            at.bytes.map_or(String::new(), |bytes| in_bytes(bytes as u64)),
         );
     }
 }
@@ -275,7 +268,7 @@ fn preceded(from: i32, before: &Before) -> String {
         return String::new();
     }
     let mut parts = vec![format!(" Before: {:.1} s at {}", before.held_s, level(from))];
-    parts.extend(before.bytes.filter(|&count| count > 0).map(|count| bytes(count as f64)));
+    parts.extend(before.bytes.filter(|&count| count > 0).map(in_bytes));
     match (before.loss_events, before.last_loss_s) {
         (0, _) | (_, None) => parts.push("no loss event".to_owned()),
         (count, Some(ago)) => {

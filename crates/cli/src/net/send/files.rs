@@ -18,9 +18,9 @@ use crate::net::reception;
 use crate::net::send::configured::FilesSend;
 use crate::net::send::layering;
 use crate::net::terminal::{line, note, stop_flag};
-use crate::net::view::{in_bytes, rounded};
+use crate::net::view::rounded;
 use crate::net::watch::Watch;
-use crate::output::{complain, one_line, print};
+use crate::output::{complain, in_bytes, one_line, print};
 
 /// How long a file is read for its hash without a word.
 const SILENT: StdDuration = StdDuration::from_secs(2);
