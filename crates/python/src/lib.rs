@@ -3,6 +3,9 @@
 //! It has no opinion of its own: what a scenario means, what is measured and every word of an error come from the
 //! laboratory, or the transport. The package's Python files, in `python/layercast`, make of it what a user sees.
 
+// Cargo builds a library as a test too where tests of libraries are asked for. This one has none.
+#![cfg(not(test))]
+
 mod catalogue;
 mod columns;
 mod compared;
