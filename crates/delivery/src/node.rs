@@ -8,6 +8,7 @@ mod demand;
 mod error;
 mod packet_loss;
 mod receiver;
+mod relay;
 mod reports;
 mod session_receiver;
 mod sink;
@@ -17,6 +18,7 @@ pub use demand::LevelDemand;
 pub use error::ReceiveError;
 pub use packet_loss::{PacketLoss, RecentPackets};
 pub use receiver::{Failure, Message, Output, Parents, Path, Paths, Receiver, ReceiverSettings};
+pub use relay::{Above, Copies, Holder, Relay, RelayMessage, RelayOutput, RelaySettings, RelayState};
 pub use reports::Reached;
 pub use session_receiver::{
     Feedback, ReceiverCounters, ReceiverNote, SessionOutput, SessionReceiver, Stranger,

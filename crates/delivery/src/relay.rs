@@ -12,5 +12,6 @@ pub mod child;
 pub mod local;
 pub mod message;
 pub mod parent;
-mod secret;
+pub(crate) mod secret;
 pub mod session;
+pub mod status;

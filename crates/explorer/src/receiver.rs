@@ -134,8 +134,7 @@ impl ReceiverProgram {
             self.work(now);
             return Passed::default();
         }
-        let found = child.data(now, RELAY, bytes).filter(|(data, _)| child.held().contains(data.channel));
-        let Some((data, length)) = found else { return Passed::default() };
+        let Some((data, length)) = child.packet(now, RELAY, bytes) else { return Passed::default() };
         let from = SocketAddr::new(data.source, 0);
         let bytes = bytes.get_mut(length..).unwrap_or_default();
         self.packet(now, from, data.channel, Ecn::NotCapable, bytes)

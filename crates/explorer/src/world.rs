@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use layercast_core::contract::Ecn;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Time};
+use layercast_delivery::node::Relay;
 use layercast_simulator::outside::{Foreign, ForeignReceiver, HostId, Outsider};
 use layercast_simulator::{
     EcnField, ForeignPath, Latency, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit,
@@ -21,7 +22,6 @@ use crate::disk::FaultyDisk;
 use crate::judge::{self, Broken};
 use crate::plan::Plan;
 use crate::receiver::ReceiverProgram;
-use crate::relay::RelayProgram;
 use crate::source::{Saved, SourceProgram};
 use relaying::RelayPlace;
 
@@ -298,7 +298,7 @@ impl World {
         consider(self.plan.faults.get(self.next_fault).map(|fault| fault.at));
         if let Some(relay) = &self.relay {
             consider(relay.starts_at);
-            consider(relay.program.as_ref().and_then(RelayProgram::deadline));
+            consider(relay.program.as_ref().and_then(Relay::deadline));
         }
         for source in &self.sources {
             consider(source.starts_at);

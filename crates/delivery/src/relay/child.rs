@@ -11,7 +11,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 
 use super::channels::ChannelSet;
-use super::message::{Data, FEEDBACK_MAX, MESSAGE_MAX, Message, Reason, canonical};
+use super::message::{Data, FEEDBACK_MAX, HOPS_MAX, MESSAGE_MAX, Message, Reason, canonical};
 use super::secret::Secret;
 use super::session::SessionKey;
 use crate::session::MAX_CHANNELS;
@@ -185,6 +185,13 @@ impl Child {
         let is_wanted =
             is_control || (self.held.contains(data.channel) && !self.rejoined.contains(data.channel));
         (is_ours && is_wanted).then_some((data, length))
+    }
+
+    /// The same of a packet that is for whoever receives the session: not of a channel that no session has, and not one that
+    /// was sent in a circle, and has been here already.
+    pub fn packet(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) -> Option<(Data, usize)> {
+        let (data, length) = self.data(now, from, bytes)?;
+        (data.hops < HOPS_MAX && self.held.contains(data.channel)).then_some((data, length))
     }
 
     /// Takes a message that is not data.

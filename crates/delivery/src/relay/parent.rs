@@ -101,6 +101,11 @@ impl Parent {
     }
 
     /// A child by its place.
+    pub fn child(&self, place: usize) -> Option<&Child> {
+        self.children.get(place)?.as_ref()
+    }
+
+    /// A child by its place.
     pub fn child_mut(&mut self, place: usize) -> Option<&mut Child> {
         self.children.get_mut(place)?.as_mut()
     }

@@ -138,7 +138,7 @@ impl World {
         }
         for packet in arrived {
             if packet.receiver == self.receivers.len() {
-                self.relay_packet(packet.from.ip(), packet.channel, &packet.bytes);
+                self.relay_packet(packet.from, packet.channel, &packet.bytes);
             } else {
                 self.arrive(packet, watch)?;
             }

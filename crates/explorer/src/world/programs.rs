@@ -5,11 +5,11 @@ use std::net::IpAddr;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
+use layercast_delivery::node::Relay;
 
 use super::{CHANNELS, RESTART_AFTER, SAVE_EVERY, Step, World, address, say};
 use crate::judge::{self, Broken};
 use crate::receiver::{Ended, ReceiverProgram};
-use crate::relay::RelayProgram;
 use crate::source::{Saved, SourceProgram};
 
 impl World {
@@ -133,9 +133,9 @@ impl World {
             }
         }
         if self.relay.as_ref().is_some_and(|place| {
-            place.program.as_ref().and_then(RelayProgram::deadline).is_some_and(|due| due <= self.now)
+            place.program.as_ref().and_then(Relay::deadline).is_some_and(|due| due <= self.now)
         }) {
-            self.with_relay(RelayProgram::work);
+            self.with_relay(Relay::handle_timer);
         }
         for number in 0..self.receivers.len() {
             let receiver = &mut self.receivers[number];

@@ -10,6 +10,7 @@ use layercast_delivery::active::relay::RelayNode;
 use layercast_delivery::active::uplink::UpOptions;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::session::SessionKey;
+use layercast_delivery::relay::status::served;
 
 use super::KEEP_ALIVE;
 use super::program::{Node, run};
@@ -18,7 +19,7 @@ use crate::error::Error;
 use crate::host::Clock;
 use crate::notice::Notice;
 use crate::random_secret;
-use crate::relay::{RelayEvent, RelayStatus, RouterStatus, cpu_s, served};
+use crate::relay::{RelayEvent, RelayStatus, RouterStatus, cpu_s};
 
 /// The options of a relay whose router takes part.
 #[derive(Clone, Debug)]

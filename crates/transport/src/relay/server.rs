@@ -4,27 +4,24 @@ use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
-use layercast_core::units::{Channel, Duration, Rate, Time};
-use layercast_core::{Always as _, cannot_be};
-use layercast_delivery::relay::message::{Alternatives, Data, MESSAGE_MAX};
-use layercast_delivery::relay::parent::{Change, Feedback, Limits, Parent};
+use layercast_core::units::{Channel, Rate, Time};
+use layercast_delivery::node::{Above, Relay, RelayOutput, RelaySettings};
+use layercast_delivery::relay::message::{Alternatives, DATA_HEAD_MAX, MESSAGE_MAX};
+use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
 
 use super::fan_out::FanOut;
 use super::link::Link;
-use super::status::{RelayStatus, cpu_s, served};
+use super::status::RelayStatus;
 use super::tunnel::for_socket;
 use crate::error::Error;
-use crate::host::{Clock, Inbox, PacketSocket, RUN_BYTES, RUN_PACKETS, open_unicast};
+use crate::host::{Clock, Inbox, PacketSocket, RUN_BYTES, RUN_PACKETS, Unwrapped, open_unicast};
 use crate::random_secret;
 
 /// The most packets of children that are looked at before data is forwarded again.
 const READS: usize = 4;
-/// How often the rate is measured by which children are refused.
-const MEASURED: Duration = Duration::from_secs(1);
-/// From this share of the highest rate on children are refused.
-const SATURATED: f64 = 0.9;
 
 /// How children are served.
 #[derive(Clone, Debug)]
@@ -54,19 +51,15 @@ impl ServeOptions {
     }
 }
 
-/// Serves children.
+/// Serves children. What the machine wants beyond their socket goes to the host.
 #[derive(Debug)]
-pub struct Server {
+pub(super) struct Server {
     socket: PacketSocket,
     is_v6: bool,
-    parent: Parent,
+    node: Relay,
     fan_out: FanOut,
     inbox: Inbox,
     clock: Clock,
-    highest: Option<Rate>,
-    /// When the rate was measured last, and the bytes sent until then.
-    measured: (Time, u64),
-    rate: Rate,
 }
 
 impl Server {
@@ -74,21 +67,18 @@ impl Server {
     ///
     /// # Errors
     /// The system's error.
-    pub fn open(options: &ServeOptions) -> Result<Server, Error> {
-        let listen = options.listen;
+    pub(super) fn open(options: &ServeOptions, above: Above) -> Result<Server, Error> {
+        let ServeOptions { listen, ref allowed, alternatives, limits, highest } = *options;
         let socket = open_unicast(listen)?;
-        let random = random_secret()?;
-        let parent = Parent::new(options.limits, options.allowed.clone(), options.alternatives, random);
+        let (clock, allowed) = (Clock::default(), allowed.clone());
+        let settings = RelaySettings { allowed, alternatives, limits, highest, above };
         Ok(Server {
             socket,
             is_v6: listen.is_ipv6(),
-            parent,
-            fan_out: FanOut::new(listen.is_ipv6(), options.highest),
+            node: Relay::new(settings, clock.now(), random_secret()?),
+            fan_out: FanOut::new(listen.is_ipv6()),
             inbox: Inbox::new(MESSAGE_MAX),
-            clock: Clock::default(),
-            highest: options.highest,
-            measured: (Time::ZERO, 0),
-            rate: Rate::from_bps(0.0),
+            clock,
         })
     }
 
@@ -96,32 +86,27 @@ impl Server {
     ///
     /// # Errors
     /// The system's error.
-    pub fn address(&self) -> std::io::Result<SocketAddr> {
+    pub(super) fn address(&self) -> std::io::Result<SocketAddr> {
         self.socket.as_udp().local_addr()
     }
 
     /// The socket of children.
-    pub fn socket(&self) -> &PacketSocket {
+    pub(super) fn socket(&self) -> &PacketSocket {
         &self.socket
     }
 
+    /// Its clock.
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
+    }
+
     /// The sessions that some child wants, each with its place.
-    pub fn sessions(&self) -> impl Iterator<Item = (usize, SessionKey)> {
-        self.parent.sessions()
+    pub(super) fn sessions(&self) -> impl Iterator<Item = (usize, SessionKey)> {
+        self.node.sessions()
     }
 
-    /// Says how many relays there are from here up to the source or to multicast.
-    pub fn set_depth(&mut self, depth: u8) {
-        self.parent.set_depth(depth);
-    }
-
-    /// A channel that is needed from now on, or no longer.
-    pub fn take_change(&mut self) -> Option<Change> {
-        self.parent.take_change()
-    }
-
-    /// Reads what children say, and answers. Messages to the source are passed to `pass_on`.
-    pub fn read(&mut self, pass_on: &mut dyn FnMut(&Feedback<'_>)) {
+    /// Reads what children say, and answers.
+    pub(super) fn read(&mut self, host: &mut dyn FnMut(RelayOutput)) {
         for _ in 0..READS {
             self.inbox.clear();
             if let Err(error) = self.inbox.drain(&self.socket, None, &self.clock) {
@@ -133,12 +118,21 @@ impl Server {
             let now = self.clock.now();
             for index in 0..self.inbox.len() {
                 let Some((datagram, bytes)) = self.inbox.get(index) else { break };
-                if let Some(feedback) = self.parent.message(now, datagram.from, bytes) {
-                    pass_on(&feedback);
-                }
+                self.node.handle(now, datagram.from, bytes);
+                self.carry_out(host);
             }
-            self.answer();
         }
+    }
+
+    /// Takes what came from the relay above a session: packets of data lose what is before them, and everything else is taken
+    /// out.
+    pub(super) fn unwrap(&mut self, session: usize, inbox: &mut Inbox) {
+        let now = self.clock.now();
+        inbox.unwrap(|datagram, bytes| {
+            let (data, length) = self.node.handle_above(now, session, datagram.from, bytes)?;
+            let from = SocketAddr::new(data.source, 0);
+            Some(Unwrapped { channel: data.channel, from, bytes: length..bytes.len(), ecn: None })
+        });
     }
 
     /// Sends on by multicast on a link, too.
@@ -146,57 +140,39 @@ impl Server {
         self.fan_out.link = Some(link);
     }
 
-    /// The link on which it sends on by multicast.
-    pub(super) fn link(&self) -> Option<&Link> {
-        self.fan_out.link.as_ref()
+    /// When there is something to do; what is due on the link is not known here.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.node.deadline()
     }
 
-    /// Reads what hosts of the link report, and does what is due there.
-    pub(super) fn work_link(&mut self) {
+    /// Does what is due, and reads what hosts of the link report.
+    pub(super) fn look(&mut self, host: &mut dyn FnMut(RelayOutput)) {
         let now = self.clock.now();
         let held = self.fan_out.link.as_mut().and_then(|link| link.work(now));
         for (key, held) in held.unwrap_or_default() {
-            self.parent.hold_link(now, key, held);
+            self.node.hold_link(now, key, held);
         }
+        self.node.handle_timer(now);
+        self.carry_out(host);
     }
 
-    /// Does what is due: looks for children that are gone, and measures the rate.
-    pub fn look(&mut self) {
-        let now = self.clock.now();
-        self.parent.look(now);
-        let (then, before) = self.measured;
-        let passed = now.since(then);
-        if passed >= MEASURED {
-            let bytes = self.fan_out.counters().bytes;
-            self.rate = Rate::from_bps((bytes - before) as f64 * 8.0 / passed.as_secs_f64());
-            self.measured = (now, bytes);
-            let is_much = |highest: Rate| self.rate.as_bps() >= SATURATED * highest.as_bps();
-            self.parent.set_saturated(self.highest.is_some_and(is_much));
-        }
-    }
-
-    /// Sends packets of one channel to all children that hold it. They may have any lengths.
-    pub fn forward<'p>(
+    /// Sends packets of one channel of a source to all children that hold it. They may have any lengths.
+    pub(super) fn forward<'p>(
         &mut self,
         session: usize,
-        (hops, channel, source): (u8, Channel, std::net::IpAddr),
+        (channel, source): (Channel, SocketAddr),
         packets: impl IntoIterator<Item = &'p [u8]>,
         ecn: Ecn,
     ) {
-        if self.parent.holders(session, channel).is_empty() {
-            return;
-        }
-        let Some(handle) = self.parent.handle(session) else {
-            return cannot_be("a session with holders is served");
-        };
-        let data = Data { hops, channel, handle, source };
         let mut packets = packets.into_iter().peekable();
-        while packets.peek().is_some() {
+        while packets.peek().is_some()
+            && let Some(copies) = self.node.copies(session, channel, source)
+        {
             // Packets of one length, the last one shorter perhaps, of which the kernel cuts a run.
             let (mut count, mut bytes, mut length, mut is_over) = (0, 0, 0, false);
             let run: [IoSlice<'_>; RUN_PACKETS] = std::array::from_fn(|index| {
                 let fits = |next: &&[u8]| {
-                    let most = RUN_BYTES - RUN_PACKETS * layercast_delivery::relay::message::DATA_HEAD_MAX;
+                    let most = RUN_BYTES - RUN_PACKETS * DATA_HEAD_MAX;
                     index == 0 || (!is_over && next.len() <= length && bytes + next.len() <= most)
                 };
                 let Some(next) = packets.next_if(fits) else {
@@ -212,52 +188,41 @@ impl Server {
                 IoSlice::new(next)
             });
             let run = run.get(..count).always("a run has a limit");
-            let place = (&mut self.parent, session);
-            self.fan_out.send(self.clock.now(), self.socket.as_udp(), place, &data, run, ecn);
+            let now = self.clock.now();
+            self.fan_out.send(now, self.socket.as_udp(), (&mut self.node, copies), run, ecn);
         }
     }
 
     /// Ends: children are to go elsewhere.
-    pub fn close(&mut self) {
-        self.parent.close();
-        self.answer();
+    pub(super) fn close(&mut self, host: &mut dyn FnMut(RelayOutput)) {
+        self.node.close();
+        self.carry_out(host);
     }
 
-    fn answer(&mut self) {
-        let mut room = [0; MESSAGE_MAX];
-        while let Some((to, length)) = self.parent.take_reply(&mut room) {
-            let bytes = room.get(..length).always("a message fits its room");
-            if let Err(error) = self.socket.as_udp().send_to(bytes, for_socket(to, self.is_v6)) {
+    fn carry_out(&mut self, host: &mut dyn FnMut(RelayOutput)) {
+        while let Some(output) = self.node.poll() {
+            let RelayOutput::ToChild(to, message) = output else {
+                host(output);
+                continue;
+            };
+            let sent = self.socket.as_udp().send_to(message.bytes(), for_socket(to, self.is_v6));
+            if let Err(error) = sent {
                 tracing::debug!(%error, %to, "an answer was not sent");
             }
         }
     }
 
     /// What it does now.
-    pub fn status(&self) -> RelayStatus {
-        let counters = self.fan_out.counters();
-        let (sessions, children) = served(&self.parent, self.clock.now());
-        RelayStatus {
-            listen: self.address().ok(),
-            depth: self.parent.depth(),
-            rate: self.rate,
-            packets: counters.packets,
-            bytes: counters.bytes,
-            dropped: counters.dropped,
-            send_calls: counters.calls,
-            cpu_s: cpu_s(),
-            counters: *self.parent.counters(),
-            sessions,
-            link: self.link().map(Link::status),
-            router: None,
-            children,
-        }
+    pub(super) fn status(&self) -> RelayStatus {
+        let link = self.fan_out.link.as_ref().map(Link::status);
+        let (state, calls) = (self.node.state(self.clock.now()), self.fan_out.calls());
+        RelayStatus { link, ..RelayStatus::of(state, self.address().ok(), calls) }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.close();
+        self.close(&mut |_| {});
     }
 }
 

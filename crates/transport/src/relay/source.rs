@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
+use layercast_delivery::node::{Above, RelayOutput};
 
 use super::server::{ServeOptions, Server};
 use crate::error::Error;
@@ -23,7 +24,7 @@ impl SourceServer {
     /// # Errors
     /// The system's error.
     pub fn open(options: &ServeOptions, source: IpAddr) -> Result<SourceServer, Error> {
-        Ok(SourceServer { server: Server::open(options)?, source })
+        Ok(SourceServer { server: Server::open(options, Above::Source)?, source })
     }
 }
 
@@ -33,9 +34,11 @@ impl Branch for SourceServer {
     }
 
     fn read(&mut self, pass_on: &mut dyn FnMut(SocketAddr, &[u8])) {
-        self.server.read(&mut |feedback| pass_on(feedback.from, feedback.message));
-        // There is nothing to join.
-        while self.server.take_change().is_some() {}
+        self.server.read(&mut |output| {
+            if let RelayOutput::Heard(from, message) = output {
+                pass_on(from, message.bytes());
+            }
+        });
     }
 
     fn send(&mut self, channel: Channel, packets: &[IoSlice<'_>], ecn: Ecn) {
@@ -45,13 +48,13 @@ impl Branch for SourceServer {
             let found = self.server.sessions().map(|(place, _)| place).find(|place| *place >= next);
             let Some(place) = found else { break };
             next = place + 1;
-            let of = (0, channel, self.source);
+            let of = (channel, SocketAddr::new(self.source, 0));
             self.server.forward(place, of, packets.iter().map(|packet| &**packet), ecn);
         }
     }
 
     fn look(&mut self) {
-        self.server.look();
+        self.server.look(&mut |_| {});
     }
 
     fn moved(&mut self, source: IpAddr) {

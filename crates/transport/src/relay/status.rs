@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use layercast_core::units::{Rate, Time};
+use layercast_core::units::Rate;
 use layercast_delivery::active::source::NodeCounters;
-use layercast_delivery::relay::child::LinkReport;
-use layercast_delivery::relay::parent::{Parent, ParentCounters};
-use layercast_delivery::relay::session::SessionKey;
+use layercast_delivery::node::RelayState;
+use layercast_delivery::relay::parent::ParentCounters;
+use layercast_delivery::relay::status::{ChildStatus, SessionStatus};
 use rustix::time::{ClockId, clock_gettime};
 
 /// What a relay does now.
@@ -66,69 +66,26 @@ pub struct RouterStatus {
     pub counters: NodeCounters,
 }
 
-/// A session of a relay.
-#[derive(Clone, Debug)]
-pub struct SessionStatus {
-    /// The number by which its children name it.
-    pub place: usize,
-    /// The session.
-    pub key: SessionKey,
-    /// The relay above; none if packets come by multicast or from the source itself.
-    pub parent: Option<LinkReport>,
-    /// The port of this host from which the relay above is asked.
-    pub parent_port: Option<u16>,
-    /// How many children want it.
-    pub children: usize,
-    /// How many channels the child with the most holds.
-    pub channels: usize,
-}
-
-/// A child of a relay.
-#[derive(Clone, Debug)]
-pub struct ChildStatus {
-    /// Its address; none for the link.
-    pub address: Option<SocketAddr>,
-    /// The place of its session.
-    pub session: usize,
-    /// How many channels it holds.
-    pub channels: usize,
-    /// For how many seconds it has been here.
-    pub for_s: f64,
-    /// Packets sent to it.
-    pub packets: u64,
-    /// Their bytes, without headers of UDP and IP.
-    pub bytes: u64,
-    /// Packets that were not sent to it.
-    pub dropped: u64,
-    /// Packets that it had not received when it last said how many it had: lost, or on their path.
-    pub missing: u32,
-}
-
-/// The sessions that children want, and the children. What is above is not known here.
-pub(crate) fn served(parent: &Parent, now: Time) -> (Vec<SessionStatus>, Vec<ChildStatus>) {
-    let of = |place: usize, key: SessionKey| {
-        let channels = parent.children().filter(|child| child.session == place);
-        let channels: Vec<usize> = channels.map(|child| child.held.count()).collect();
-        SessionStatus {
-            place,
-            key,
-            parent: None,
-            parent_port: None,
-            children: channels.len(),
-            channels: channels.into_iter().max().unwrap_or(0),
+impl RelayStatus {
+    /// Of a relay that listens here, with the system calls that sent. It has neither a link nor a router.
+    pub(super) fn of(state: RelayState, listen: Option<SocketAddr>, send_calls: u64) -> RelayStatus {
+        let RelayState { depth, rate, packets, bytes, dropped, counters, sessions, children } = state;
+        RelayStatus {
+            listen,
+            depth,
+            rate,
+            packets,
+            bytes,
+            dropped,
+            send_calls,
+            cpu_s: cpu_s(),
+            counters,
+            sessions,
+            link: None,
+            router: None,
+            children,
         }
-    };
-    let children = parent.children().map(|child| ChildStatus {
-        address: child.address,
-        session: child.session,
-        channels: child.held.count(),
-        for_s: now.since(child.since).as_secs_f64(),
-        packets: child.packets,
-        bytes: child.bytes,
-        dropped: child.dropped,
-        missing: child.missing,
-    });
-    (parent.sessions().map(|(place, key)| of(place, key)).collect(), children.collect())
+    }
 }
 
 /// The processor time of this process.

@@ -9,7 +9,7 @@ use std::time::Duration as StdDuration;
 use layercast_core::Always as _;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::relay::child::{Child, LinkReport};
-use layercast_delivery::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
+use layercast_delivery::relay::message::{Data, MESSAGE_MAX};
 use layercast_delivery::relay::session::SessionKey;
 
 use crate::error::Error;
@@ -150,16 +150,10 @@ impl Tunnel for RelayTunnel {
                 child.message(now, datagram.from, bytes);
                 return None;
             }
-            let (data, length) = child.data(now, datagram.from, bytes)?;
+            let (data, length) = child.packet(now, datagram.from, bytes)?;
             *hops = data.hops;
-            // A packet that was sent in a circle has been here already.
-            let is_wanted = data.hops < HOPS_MAX && child.held().contains(data.channel);
-            is_wanted.then(|| Unwrapped {
-                channel: data.channel,
-                from: SocketAddr::new(data.source, 0),
-                bytes: length..bytes.len(),
-                ecn: None,
-            })
+            let from = SocketAddr::new(data.source, 0);
+            Some(Unwrapped { channel: data.channel, from, bytes: length..bytes.len(), ecn: None })
         });
         self.poll();
     }

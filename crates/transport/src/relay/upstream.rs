@@ -1,77 +1,196 @@
-//! From where a relay has the packets of a session: multicast of its network, or another relay.
+//! The sockets by which a relay has the packets of its sessions, and by which it sends what its children say.
 
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::OwnedFd;
 
-use layercast_core::units::{Channel, Duration};
-use layercast_delivery::relay::session::SessionKey;
+use layercast_core::units::Channel;
+use layercast_delivery::node::RelayOutput;
+use layercast_delivery::relay::parent::Change;
+use layercast_delivery::session::PACKET_BYTES;
+use rustix::event::epoll::{self, EventData, EventFlags};
 
+use super::program::RelayEvent;
 use super::server::Server;
-use super::tunnel::{FeedbackPath, RelayTunnel};
+use super::tunnel::for_socket;
 use crate::error::Error;
-use crate::host::{Clock, Groups, Inbox, Interface, PacketSocket, Tunnel as _};
+use crate::host::{Groups, Inbox, Interface, PacketSocket, open_unicast, unspecified};
 
-/// The most sources of a session that feedback may go to.
-const SOURCES_MAX: usize = 4;
-
-/// The packets of a session.
+/// The sockets of a session.
 #[derive(Debug)]
-pub(super) struct Upstream {
-    pub(super) key: SessionKey,
-    pub(super) by: By,
-    /// The addresses that sent packets of this session: where feedback may go.
-    sources: Vec<SocketAddr>,
-}
-
-/// How they come.
-#[derive(Debug)]
-pub(super) enum By {
+enum Sockets {
+    /// Of the groups that are joined.
     Groups(Groups),
-    Relay(Box<RelayTunnel>),
+    /// Towards the relay above.
+    Relay(PacketSocket),
 }
 
-impl Upstream {
-    /// Nothing is joined yet.
-    pub(super) fn open(
-        key: SessionKey,
-        interface: Option<&str>,
-        parents: &[SocketAddr],
-    ) -> Result<Upstream, Error> {
-        let by = if parents.is_empty() {
-            By::Groups(Groups::new(Interface::find(interface, key.group)?, key.source))
-        } else {
-            let tunnel = RelayTunnel::open(key, parents, Duration::ZERO, FeedbackPath::Relay)?;
-            By::Relay(Box::new(tunnel))
-        };
-        Ok(Upstream { key, by, sources: Vec::new() })
+impl Sockets {
+    /// The socket of a channel, or of all.
+    fn of(&self, channel: Channel) -> Option<&PacketSocket> {
+        match self {
+            Sockets::Groups(groups) => groups.socket(channel),
+            Sockets::Relay(socket) => Some(socket),
+        }
     }
+}
 
-    /// The socket of a channel, or of the tunnel.
-    pub(super) fn socket(&self, channel: Channel) -> Option<&PacketSocket> {
-        match &self.by {
-            By::Groups(groups) => groups.socket(channel),
-            By::Relay(tunnel) => Some(tunnel.socket()),
+/// The sockets of all sessions.
+#[derive(Debug)]
+pub(super) struct Upstreams<'o> {
+    interface: Option<&'o str>,
+    parents: &'o [SocketAddr],
+    epoll: OwnedFd,
+    /// By the place of the session.
+    sessions: BTreeMap<usize, Sockets>,
+    /// For messages to sources, of both versions of IP.
+    to_sources: [Option<UdpSocket>; 2],
+    inbox: Inbox,
+}
+
+impl<'o> Upstreams<'o> {
+    /// Sessions come from these relays, or are joined on this interface if there are none. `epoll` awaits the sockets.
+    pub(super) fn new(
+        interface: Option<&'o str>,
+        parents: &'o [SocketAddr],
+        epoll: OwnedFd,
+    ) -> Upstreams<'o> {
+        let bound = |any: IpAddr| {
+            let socket = UdpSocket::bind((any, 0)).ok()?;
+            socket.set_nonblocking(true).ok().map(|()| socket)
+        };
+        Upstreams {
+            interface,
+            parents,
+            epoll,
+            sessions: BTreeMap::new(),
+            to_sources: [bound(Ipv4Addr::UNSPECIFIED.into()), bound(Ipv6Addr::UNSPECIFIED.into())],
+            inbox: Inbox::new(*PACKET_BYTES.end() as usize),
         }
     }
 
-    /// Reads what waits, and forwards it.
-    pub(super) fn read(
+    /// What awaits the sockets.
+    pub(super) fn epoll(&self) -> &OwnedFd {
+        &self.epoll
+    }
+
+    /// The port from which the relay above a session is asked.
+    pub(super) fn port(&self, session: usize) -> Option<u16> {
+        let Some(Sockets::Relay(socket)) = self.sessions.get(&session) else { return None };
+        socket.as_udp().local_addr().ok().map(|address| address.port())
+    }
+
+    /// Carries out what the relay wants.
+    pub(super) fn carry_out(&mut self, output: RelayOutput, say: &mut dyn FnMut(&RelayEvent<'_>)) {
+        let sent = match output {
+            RelayOutput::Channel(change) => {
+                if self.parents.is_empty()
+                    && let Err(error) = self.change(&change)
+                {
+                    tracing::warn!("a group could not be joined, so its children lack it: {error}");
+                }
+                return say(&RelayEvent::Channel(&change));
+            }
+            RelayOutput::Close(session) => {
+                // A socket that is closed is awaited no longer.
+                self.sessions.remove(&session);
+                return;
+            }
+            RelayOutput::Notice(notice) => return say(&RelayEvent::Notice(&notice)),
+            RelayOutput::ToRelay(session, to, message) => self.ask_relay(session, to, message.bytes()),
+            RelayOutput::ToSource(to, message) => {
+                let [v4, v6] = &self.to_sources;
+                let socket = if to.is_ipv4() { v4 } else { v6 };
+                socket.as_ref().map_or(Ok(0), |socket| socket.send_to(message.bytes(), to))
+            }
+            // No child is served here, and this is no source.
+            RelayOutput::ToChild(..) | RelayOutput::Heard(..) => return,
+        };
+        if let Err(error) = sent {
+            tracing::debug!(%error, "a message to a relay or a source was not sent");
+        }
+    }
+
+    /// Joins or leaves a group.
+    fn change(&mut self, change: &Change) -> Result<(), Error> {
+        let Change { session, key, channel, is_join } = *change;
+        let Some(group) = key.address(channel) else { return Ok(()) };
+        if !is_join {
+            if let Some(Sockets::Groups(groups)) = self.sessions.get_mut(&session) {
+                groups.leave(channel);
+            }
+            return Ok(());
+        }
+        let interface = self.interface;
+        let sockets = self.sockets(session, || {
+            let groups = Groups::new(Interface::find(interface, key.group)?, key.source);
+            Ok(Sockets::Groups(groups))
+        })?;
+        if let Sockets::Groups(groups) = sockets {
+            groups.join(channel, group)?;
+        }
+        self.watch(session, channel);
+        Ok(())
+    }
+
+    /// Sends a message to the relay above, from the session's own socket.
+    fn ask_relay(&mut self, session: usize, to: SocketAddr, message: &[u8]) -> io::Result<usize> {
+        // One of IPv6 reaches relays of both versions.
+        let widest = *self.parents.iter().find(|relay| relay.is_ipv6()).unwrap_or(&to);
+        let is_new = !self.sessions.contains_key(&session);
+        let open = || Ok(Sockets::Relay(open_unicast(SocketAddr::new(unspecified(widest), 0))?));
+        let sent = match self.sockets(session, open) {
+            Ok(Sockets::Relay(socket)) => socket.as_udp().send_to(message, for_socket(to, widest.is_ipv6())),
+            Ok(Sockets::Groups(..)) => Ok(0),
+            Err(error) => {
+                tracing::warn!("a session cannot be joined: {error}");
+                return Ok(0);
+            }
+        };
+        if is_new {
+            self.watch(session, Channel(0));
+        }
+        sent
+    }
+
+    /// The sockets of a session, which are opened if need be.
+    fn sockets(
         &mut self,
-        place: usize,
-        channel: Channel,
-        (inbox, clock): (&mut Inbox, &Clock),
-        server: &mut Server,
-    ) {
+        session: usize,
+        open: impl FnOnce() -> Result<Sockets, Error>,
+    ) -> Result<&mut Sockets, Error> {
+        Ok(match self.sessions.entry(session) {
+            Entry::Occupied(sockets) => sockets.into_mut(),
+            Entry::Vacant(place) => place.insert(open()?),
+        })
+    }
+
+    fn watch(&self, session: usize, channel: Channel) {
+        let Some(sockets) = self.sessions.get(&session) else { return };
+        let Some(socket) = sockets.of(channel) else { return };
+        let data = EventData::new_u64(token(session, channel));
+        match epoll::add(&self.epoll, socket, data, EventFlags::IN) {
+            // It is awaited already.
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => tracing::warn!(%error, "a group cannot be read"),
+        }
+    }
+
+    /// Reads what waits at the socket with a token, and forwards it.
+    pub(super) fn read(&mut self, token: u64, server: &mut Server) {
+        let (session, channel) = of_token(token);
+        let Some(sockets) = self.sessions.get(&session) else { return };
+        let Some(socket) = sockets.of(channel) else { return };
+        let is_native = matches!(sockets, Sockets::Groups(..));
+        let inbox = &mut self.inbox;
         inbox.clear();
-        let of = matches!(self.by, By::Groups(_)).then_some(channel);
-        if let Some(socket) = self.socket(channel)
-            && let Err(error) = inbox.drain(socket, of, clock)
-        {
+        if let Err(error) = inbox.drain(socket, is_native.then_some(channel), &server.clock()) {
             tracing::debug!(%error, "packets could not be read");
         }
-        let mut hops = 0;
-        if let By::Relay(tunnel) = &mut self.by {
-            tunnel.work(inbox);
-            hops = tunnel.hops();
+        if !is_native {
+            server.unwrap(session, inbox);
         }
         inbox.sort();
         let mut next = 0;
@@ -84,30 +203,19 @@ impl Upstream {
             };
             let count = (next..inbox.len()).take_while(|index| alike(*index).is_some()).count().max(1);
             if let Some(channel) = first.channel.filter(|_| !first.cut) {
-                let source = first.from.ip();
-                if self.key.source.is_none_or(|wanted| wanted == source) {
-                    self.know(first.from);
-                    let of = (hops + 1, channel, source);
-                    server.forward(place, of, (next..next + count).filter_map(alike), first.ecn);
-                }
+                let packets = (next..next + count).filter_map(alike);
+                server.forward(session, (channel, first.from), packets, first.ecn);
             }
             next += count;
         }
     }
+}
 
-    /// One socket of each address is known: a program that sends on from another one is a source that was restarted.
-    fn know(&mut self, source: SocketAddr) {
-        if let Some(known) = self.sources.iter_mut().find(|known| known.ip() == source.ip()) {
-            *known = source;
-        } else if self.sources.len() < SOURCES_MAX {
-            self.sources.push(source);
-        }
-    }
+/// The number by which the socket of a channel is awaited.
+fn token(session: usize, channel: Channel) -> u64 {
+    (session as u64) << 16 | u64::from(channel.0)
+}
 
-    /// Where a message is sent: to an address that sends packets of the session, and without a port to the one that they come
-    /// from. None if it is to be dropped.
-    pub(super) fn reach(&self, to: SocketAddr) -> Option<SocketAddr> {
-        let known = self.sources.iter().find(|known| known.ip() == to.ip())?;
-        Some(if to.port() == 0 { *known } else { to }).filter(|to| to.port() != 0)
-    }
+fn of_token(token: u64) -> (usize, Channel) {
+    ((token >> 16) as usize, Channel(token as u16))
 }
