@@ -78,10 +78,12 @@ pub enum Fault {
         /// For how long.
         lasts: Duration,
     },
-    /// The relay is killed, and starts again later.
+    /// A relay is killed, and starts again later.
     KillRelay {
-        /// When it starts again.
-        down: Duration,
+        /// Which.
+        relay: usize,
+        /// When it starts again; none for never.
+        down: Option<Duration>,
     },
     /// Another source sends other files to the same groups.
     SecondSource {

@@ -33,6 +33,8 @@ pub struct ReceiverPlan {
     pub start: Time,
     /// By which paths packets come to it.
     pub paths: Paths,
+    /// The relays that it asks, in this order.
+    pub relays: Vec<usize>,
 }
 
 /// A change of the files that are sent.
@@ -81,8 +83,8 @@ pub struct Plan {
     pub layers: u16,
     /// The size of packets in bytes.
     pub packet: u32,
-    /// Whether there is a relay.
-    pub has_relay: bool,
+    /// The relays, each with those above it, in the order in which it asks them; one without any has its packets by multicast.
+    pub relays: Vec<Vec<usize>>,
     /// The receivers.
     pub receivers: Vec<ReceiverPlan>,
     /// The files, in the order of time; the first change is at the start, and after the last one there are no more.
@@ -135,6 +137,10 @@ impl Draw {
         // Not all random: equal parts of files must not hide mistakes, nor may only unequal ones.
         let (seed, step) = (self.0.bits(), self.below(7) + 1);
         (0..length).map(|at| (seed.rotate_left((at / step % 64) as u32) as u8) ^ (at >> 3) as u8).collect()
+    }
+
+    fn order(&mut self, mut of: Vec<usize>) -> Vec<usize> {
+        (0..of.len()).map(|_| of.swap_remove(self.below(of.len() as u64) as usize)).collect()
     }
 
     fn length(&mut self) -> u64 {
@@ -197,10 +203,13 @@ impl Plan {
         if history.below(8) == 0 {
             alternate(&mut history, &mut changes, &mut faults);
         }
-        let has_relay = relay(&mut Draw(Stream::new(seed, "relay")), &mut receivers, &mut faults);
+        let mut relays = Vec::new();
+        if relay(&mut Draw(Stream::new(seed, "relay")), &mut receivers, &mut faults) {
+            relays = chain(&mut Draw(Stream::new(seed, "relays")), &mut receivers, &mut faults);
+        }
         Plan {
             seed,
-            has_relay,
+            relays,
             protocol: PROTOCOLS[draw.below(PROTOCOLS.len() as u64) as usize],
             base,
             layers: 1 + draw.below(4) as u16,
@@ -282,6 +291,7 @@ fn receiver(draw: &mut Draw, base: Rate) -> ReceiverPlan {
         duplicated: if rough { draw.within(0.0, 0.2) } else { 0.0 },
         delayed: if rough { draw.within(0.0, 0.2) } else { 0.0 },
         paths: Paths::Multicast,
+        relays: vec![0],
         start: Time::ZERO + if draw.below(3) == 0 { draw.ms(0.0, 20_000.0) } else { draw.ms(0.0, 100.0) },
     }
 }
@@ -299,13 +309,41 @@ fn relay(draw: &mut Draw, receivers: &mut [ReceiverPlan], faults: &mut Vec<Sched
         let at = Time::ZERO + draw.ms(0.0, 30_000.0);
         let receiver = draw.below(receivers.len() as u64) as usize;
         let fault = match draw.below(3) {
-            0 => Fault::KillRelay { down: draw.ms(0.0, 8_000.0) },
+            0 => Fault::KillRelay { relay: 0, down: Some(draw.ms(0.0, 8_000.0)) },
             _ => Fault::LoseMulticast { receiver, lasts: draw.ms(1_000.0, 60_000.0) },
         };
         faults.push(Scheduled { at, fault });
     }
     faults.sort_by_key(|scheduled| scheduled.at);
     true
+}
+
+/// The relays. In half of the plans with one there are two more, which the first one and receivers ask in some order; one relay is
+/// killed for good, or some come back.
+fn chain(draw: &mut Draw, receivers: &mut [ReceiverPlan], faults: &mut Vec<Scheduled>) -> Vec<Vec<usize>> {
+    if draw.below(2) == 0 {
+        return vec![Vec::new()];
+    }
+    for receiver in receivers.iter_mut() {
+        receiver.relays = draw.order(vec![0, 1, 2]);
+        if draw.below(2) == 0 {
+            // Most of what is to be found is at the first one.
+            receiver.relays.sort_unstable();
+        }
+    }
+    let relays =
+        vec![draw.order(vec![1, 2]), if draw.below(3) == 0 { vec![2] } else { Vec::new() }, Vec::new()];
+    // Nobody may be left without any that is alive: the second may know the third alone.
+    let last = if relays.get(1).is_some_and(Vec::is_empty) { 3 } else { 2 };
+    let is_for_good = draw.below(2) == 0;
+    for _ in 0..if is_for_good { 1 } else { 1 + draw.below(3) } {
+        let down = draw.ms(0.0, 8_000.0);
+        let relay = draw.below(if is_for_good { last } else { 3 }) as usize;
+        let fault = Fault::KillRelay { relay, down: (!is_for_good).then_some(down) };
+        faults.push(Scheduled { at: Time::ZERO + draw.ms(0.0, 30_000.0), fault });
+    }
+    faults.sort_by_key(|scheduled| scheduled.at);
+    relays
 }
 
 fn protection(draw: &mut Draw) -> Option<Protection> {

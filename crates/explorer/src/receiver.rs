@@ -18,7 +18,7 @@ use layercast_protocols::registry::Registry;
 
 use crate::disk::FaultyDisk;
 use crate::plan::Plan;
-use crate::relay::{RELAY, SESSION, secret};
+use crate::relay::{SESSION, relay_at, secret};
 use crate::source::{GROUP, group_key_of, trusted};
 use crate::wire::packet_number;
 
@@ -78,8 +78,10 @@ pub(crate) struct ReceiverProgram {
     /// None while packets come by multicast.
     child: Option<Child>,
     random: Stream,
-    /// What is said to the relay.
-    said: Vec<Vec<u8>>,
+    /// The relays that it asks.
+    relays: Vec<SocketAddr>,
+    /// What is said to relays.
+    said: Vec<(SocketAddr, Vec<u8>)>,
 }
 
 impl ReceiverProgram {
@@ -92,6 +94,7 @@ impl ReceiverProgram {
         now: Time,
     ) -> ReceiverProgram {
         let keys = trusted(plan, source);
+        let relays = plan.receivers.get(number).map(|receiver| &receiver.relays);
         let settings = ReceptionSettings { replace: true, mirror: plan.is_mirror };
         let mut reception = Reception::trusting(disk, settings, keys.clone());
         reception.limit_records(plan.records);
@@ -116,6 +119,7 @@ impl ReceiverProgram {
             taken: Numbers::default(),
             child: None,
             random: stream,
+            relays: relays.into_iter().flat_map(|relays| relays.iter().copied().map(relay_at)).collect(),
             said: Vec::new(),
         }
     }
@@ -126,15 +130,15 @@ impl ReceiverProgram {
         self.node.deadline().into_iter().chain(child).min().unwrap_or(Time::MAX)
     }
 
-    /// Something came from the relay: a packet of the session, or one of the relay's own messages.
-    pub(crate) fn unicast(&mut self, now: Time, bytes: &mut [u8]) -> Passed {
+    /// Something came from a relay: a packet of the session, or one of the relay's own messages.
+    pub(crate) fn unicast(&mut self, now: Time, relay: SocketAddr, bytes: &mut [u8]) -> Passed {
         let Some(child) = &mut self.child else { return Passed::default() };
         if !Data::is_data(bytes) {
-            child.message(now, RELAY, bytes);
+            child.message(now, relay, bytes);
             self.work(now);
             return Passed::default();
         }
-        let Some((data, length)) = child.packet(now, RELAY, bytes) else { return Passed::default() };
+        let Some((data, length)) = child.packet(now, relay, bytes) else { return Passed::default() };
         let from = SocketAddr::new(data.source, 0);
         let bytes = bytes.get_mut(length..).unwrap_or_default();
         self.packet(now, from, data.channel, Ecn::NotCapable, bytes)
@@ -145,8 +149,8 @@ impl ReceiverProgram {
         self.node.handle_probe(now, from.ip(), bytes);
     }
 
-    /// What it says to the relay since the last call.
-    pub(crate) fn take_said(&mut self) -> Vec<Vec<u8>> {
+    /// What it says to relays since the last call.
+    pub(crate) fn take_said(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         std::mem::take(&mut self.said)
     }
 
@@ -194,8 +198,8 @@ impl ReceiverProgram {
     fn ask_relay(&mut self, now: Time) {
         let Some(child) = &mut self.child else { return };
         let mut room = [0; MESSAGE_MAX];
-        while let Some((_, length)) = child.poll(now, &mut room) {
-            self.said.push(room.get(..length).unwrap_or_default().to_vec());
+        while let Some((to, length)) = child.poll(now, &mut room) {
+            self.said.push((to, room.get(..length).unwrap_or_default().to_vec()));
         }
     }
 
@@ -215,11 +219,12 @@ impl ReceiverProgram {
             match (&output, &mut self.child) {
                 (Output::Open(path), child) => {
                     let goodbye = child.as_mut().and_then(|child| child.close(&mut room));
-                    self.said.extend(goodbye.and_then(|(_, length)| Some(room.get(..length)?.to_vec())));
+                    self.said
+                        .extend(goodbye.and_then(|(to, length)| Some((to, room.get(..length)?.to_vec()))));
                     *child = match *path {
                         Path::Multicast | Path::Parents => None,
                         Path::Relay(within) => {
-                            Some(Child::new(SESSION, &[RELAY], now, within, secret(&mut self.random)))
+                            Some(Child::new(SESSION, &self.relays, now, within, secret(&mut self.random)))
                         }
                     };
                 }
@@ -235,7 +240,7 @@ impl ReceiverProgram {
                 }
                 (Output::Send(_, message, to), Some(child)) => {
                     let sent = child.feedback(*to, message.bytes(), &mut room);
-                    self.said.extend(sent.and_then(|(_, length)| Some(room.get(..length)?.to_vec())));
+                    self.said.extend(sent.and_then(|(to, length)| Some((to, room.get(..length)?.to_vec()))));
                     continue;
                 }
                 _ => {}

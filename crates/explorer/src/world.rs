@@ -14,14 +14,15 @@ use layercast_core::units::{Channel, Duration, Rate, Time};
 use layercast_delivery::node::Relay;
 use layercast_simulator::outside::{Foreign, ForeignReceiver, HostId, Outsider};
 use layercast_simulator::{
-    EcnField, ForeignPath, Latency, LinkConfig, LossModel, LossPlace, Network, QueueConfig, QueueLimit,
-    ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation,
+    EcnField, ForeignPath, Latency, LinkConfig, LossModel, LossPlace, Network, NodeId, QueueConfig,
+    QueueLimit, ReceiverConfig, ReceiverId, SessionConfig, SessionId, Simulation,
 };
 
 use crate::disk::FaultyDisk;
 use crate::judge::{self, Broken};
 use crate::plan::Plan;
 use crate::receiver::ReceiverProgram;
+use crate::relay::relay_at;
 use crate::source::{Saved, SourceProgram};
 use relaying::RelayPlace;
 
@@ -33,8 +34,6 @@ const RESTART_AFTER: Duration = Duration::from_secs(1);
 const SAVE_EVERY: Duration = Duration::from_secs(1);
 /// The channels of a session: more than any of these has.
 const CHANNELS: u16 = 64;
-/// The last byte of the first receiver's address.
-const RECEIVERS_FROM: u8 = 100;
 /// How many packets are kept for replays.
 const KEPT: usize = 64;
 
@@ -95,10 +94,17 @@ struct ReceiverPlace {
     /// What happens after the disk kills its program.
     after_kill: (Duration, bool),
     done: bool,
-    /// The paths of its messages to the sources.
-    paths: Vec<ForeignPath>,
     heard: Vec<(SocketAddr, Channel, Vec<u8>)>,
     last: String,
+}
+
+/// What the network carries.
+#[derive(Clone)]
+struct Sent {
+    from: SocketAddr,
+    /// Where it goes; the base channel's group if by multicast.
+    to: SocketAddr,
+    bytes: Vec<u8>,
 }
 
 /// A packet on its way to a receiver.
@@ -118,8 +124,10 @@ pub(crate) struct World {
     simulation: Simulation<Foreign>,
     sources: Vec<SourcePlace>,
     receivers: Vec<ReceiverPlace>,
-    relay: Option<RelayPlace>,
-    store: Vec<Vec<u8>>,
+    relays: Vec<RelayPlace>,
+    /// By unicast, from machine to machine.
+    paths: BTreeMap<(IpAddr, IpAddr), ForeignPath>,
+    store: Vec<Option<Sent>>,
     held: BTreeMap<(Time, u64), Passing>,
     held_count: u64,
     chaos: Stream,
@@ -130,8 +138,12 @@ pub(crate) struct World {
     outcome: Outcome,
 }
 
-fn address(number: u8) -> IpAddr {
-    IpAddr::V4(Ipv4Addr::new(10, 0, 0, number))
+fn source_at(number: usize) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1 + number as u8))
+}
+
+fn receiver_at(number: usize) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::new(10, 0, 0, 100 + number as u8))
 }
 
 fn link(rate: Rate, delay: Duration, queue: u32, loss: f64) -> LinkConfig {
@@ -162,15 +174,16 @@ impl World {
             let up = link(path.rate, path.delay, 100, path.loss);
             let _ = network.add_link(router, *leaf, down, up);
         }
-        let relay = plan.has_relay.then(|| {
-            let relay = network.add_node("relay");
+        let relays = (0..plan.relays.len()).map(|number| {
+            let relay = network.add_node(format!("relay{number}"));
             let _ = network.add_link(router, relay, fast(), fast());
             relay
         });
+        let relays: Vec<_> = relays.collect();
         let mut simulation = Simulation::<Foreign>::new(network, plan.seed);
         let mut sources = Vec::new();
         for (number, (root, name)) in roots.iter().zip(["main", "second"]).enumerate() {
-            let receivers = leaves.iter().chain(&relay).enumerate().map(|(host, &node)| ReceiverConfig {
+            let receivers = leaves.iter().chain(&relays).enumerate().map(|(host, &node)| ReceiverConfig {
                 node,
                 receiver: ForeignReceiver::new(HostId(host as u32)),
                 start: Time::ZERO,
@@ -195,7 +208,7 @@ impl World {
             let Some(session) = ids.first().map(|id| id.session()) else { continue };
             sources.push(SourcePlace {
                 program: None,
-                address: address(number as u8 + 1),
+                address: source_at(number),
                 session,
                 ids,
                 lives: 0,
@@ -206,7 +219,7 @@ impl World {
                 highest: 0,
             });
         }
-        let receivers = leaves.iter().enumerate().map(|(number, leaf)| ReceiverPlace {
+        let receivers = (0..leaves.len()).map(|number| ReceiverPlace {
             program: None,
             disk: FaultyDisk::new(Stream::new(plan.seed, &format!("disk/{number}"))),
             joined: vec![false; usize::from(CHANNELS)],
@@ -219,7 +232,6 @@ impl World {
             disk_until: Time::MAX,
             after_kill: (Duration::ZERO, false),
             done: false,
-            paths: roots.iter().filter_map(|root| simulation.open_path(*leaf, *root).ok()).collect(),
             heard: Vec::new(),
             last: "not started".to_owned(),
         });
@@ -227,24 +239,35 @@ impl World {
         for receiver in &receivers {
             plan.own.iter().for_each(|(path, bytes)| receiver.disk.put(path, bytes));
         }
-        let relay = relay.map(|relay| {
-            let mut open = |from, to| simulation.open_path(from, to).ok();
-            RelayPlace {
-                program: None,
-                starts_at: Some(Time::ZERO),
-                lives: 0,
-                to_receivers: leaves.iter().filter_map(|leaf| open(relay, *leaf)).collect(),
-                from_receivers: leaves.iter().filter_map(|leaf| open(*leaf, relay)).collect(),
-                to_sources: roots.iter().filter_map(|root| open(relay, *root)).collect(),
+        let at = |nodes: &[NodeId], address: fn(usize) -> IpAddr| -> Vec<(NodeId, IpAddr)> {
+            nodes.iter().enumerate().map(|(number, &node)| (node, address(number))).collect()
+        };
+        let (sources_at, receivers_at) = (at(&roots, source_at), at(&leaves, receiver_at));
+        let relays_at = at(&relays, |relay| relay_at(relay).ip());
+        let mut paths = BTreeMap::new();
+        for &(from, here) in receivers_at.iter().chain(&relays_at) {
+            let is_relay = relays_at.iter().any(|&(relay, _)| relay == from);
+            let receivers = receivers_at.iter().filter(|_| is_relay);
+            for &(to, there) in sources_at.iter().chain(&relays_at).chain(receivers).filter(|to| to.0 != from)
+            {
+                paths.extend(simulation.open_path(from, to).ok().map(|path| ((here, there), path)));
             }
+        }
+        let relays = plan.relays.iter().map(|above| RelayPlace {
+            program: None,
+            starts_at: Some(Time::ZERO),
+            lives: 0,
+            above: above.clone(),
         });
+        let relays = relays.collect();
         let chaos = Stream::new(plan.seed, "chaos");
         World {
             plan,
             simulation,
             sources,
             receivers,
-            relay,
+            relays,
+            paths,
             store: Vec::new(),
             held: BTreeMap::new(),
             held_count: 0,
@@ -296,7 +319,7 @@ impl World {
         consider(self.held.keys().next().map(|(at, _)| *at));
         consider(self.plan.changes.get(self.next_change).map(|change| change.at));
         consider(self.plan.faults.get(self.next_fault).map(|fault| fault.at));
-        if let Some(relay) = &self.relay {
+        for relay in &self.relays {
             consider(relay.starts_at);
             consider(relay.program.as_ref().and_then(Relay::deadline));
         }

@@ -7,9 +7,12 @@ use layercast_delivery::node::Output;
 use layercast_simulator::ForeignPacket;
 use layercast_simulator::outside::Handle;
 
-use super::{CHANNELS, KEPT, Passing, RECEIVERS_FROM, ReceiverPlace, Step, World, address};
+use super::relaying::child_at;
+use super::{CHANNELS, KEPT, Passing, Sent, Step, World, receiver_at};
 use crate::judge::Broken;
 use crate::receiver::{Ended, ReceiverProgram};
+use crate::relay::relay_at;
+use crate::source::GROUP;
 use crate::wire::packet_number;
 
 impl World {
@@ -21,7 +24,7 @@ impl World {
         self.hold(number, channel, is_joined);
     }
 
-    /// Has the network send a channel to a machine, or no longer; the relay's comes after those of receivers.
+    /// Has the network send a channel to a machine, or no longer; those of relays come after those of receivers.
     pub(super) fn hold(&mut self, number: usize, channel: Channel, holds: bool) {
         for source in &self.sources {
             let Some(&id) = source.ids.get(number) else { continue };
@@ -35,6 +38,7 @@ impl World {
             let Some(program) = &mut self.sources[number].program else { continue };
             let packets = std::mem::take(&mut program.packets);
             let session = self.sources[number].session;
+            let from = SocketAddr::new(self.sources[number].address, 9000);
             for (channel, bytes) in packets {
                 self.outcome.packets += 1;
                 if let Some(packet) = packet_number(&bytes) {
@@ -47,7 +51,7 @@ impl World {
                     *highest = packet;
                 }
                 let slot = self.simulation.multicast_foreign(session, channel, packet(&bytes), Handle);
-                self.put(slot, bytes);
+                self.put(slot, Sent { from, to: GROUP, bytes });
             }
         }
         Ok(())
@@ -63,14 +67,8 @@ impl World {
                 Output::Join(channel, _) => self.set_joined(number, channel, true),
                 Output::Leave(channel, _) => self.set_joined(number, channel, false),
                 Output::Send(_, message, to) => {
-                    let at = self.sources.iter().position(|source| source.address == to.ip());
-                    let receiver = &self.receivers[number];
-                    if let Some(&path) = at.and_then(|at| receiver.paths.get(at))
-                        && receiver.partitioned_until <= self.now
-                    {
-                        let slot = self.simulation.send_foreign(path, packet(message.bytes()), Handle);
-                        self.put(slot, message.bytes().to_vec());
-                    }
+                    let from = SocketAddr::new(receiver_at(number), 9000);
+                    self.send_from(number, Sent { from, to, bytes: message.bytes().to_vec() });
                 }
                 Output::Ended(result) => ended = Some(program.ended(result)),
                 Output::Open(_) => {
@@ -87,33 +85,50 @@ impl World {
             }
         }
         let said = self.receivers[number].program.as_mut().map(ReceiverProgram::take_said);
-        said.into_iter().flatten().for_each(|bytes| self.say_to_relay(number, bytes));
+        for (to, bytes) in said.into_iter().flatten() {
+            self.send_from(number, Sent { from: child_at(receiver_at(number)), to, bytes });
+        }
         ended
     }
 
-    pub(super) fn put(&mut self, slot: Option<u32>, bytes: Vec<u8>) {
+    fn put(&mut self, slot: Option<u32>, sent: Sent) {
         let Some(slot) = slot.map(|slot| slot as usize) else { return };
         if self.store.len() <= slot {
-            self.store.resize_with(slot + 1, Vec::new);
+            self.store.resize_with(slot + 1, || None);
         }
-        self.store[slot] = bytes;
+        self.store[slot] = Some(sent);
+    }
+
+    /// Sends a datagram of a receiver, which may be cut off.
+    fn send_from(&mut self, receiver: usize, sent: Sent) {
+        if self.receivers[receiver].partitioned_until <= self.now {
+            self.send(sent);
+        }
+    }
+
+    /// Sends a datagram by unicast, if there is a path.
+    pub(super) fn send(&mut self, sent: Sent) {
+        if let Some(&path) = self.paths.get(&(sent.from.ip(), sent.to.ip())) {
+            let slot = self.simulation.send_foreign(path, packet(&sent.bytes), Handle);
+            self.put(slot, sent);
+        }
     }
 
     /// Takes out what has arrived.
     pub(super) fn deliver(&mut self, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
-        let mut reports = Vec::new();
-        self.simulation.drain_foreign(&mut |arrival| reports.push((arrival.path, arrival.header.0)));
-        for (path, slot) in reports {
-            let bytes = self.store.get(slot as usize).cloned().unwrap_or_default();
-            let of = |receiver: &ReceiverPlace| receiver.paths.iter().position(|&own| own == path);
-            let found = self.receivers.iter().enumerate().find_map(|(from, one)| Some((from, of(one)?)));
-            let Some((from, to)) = found else {
-                let mut bytes = bytes;
-                self.relayed(path, &mut bytes, watch)?;
-                continue;
-            };
-            if let Some(program) = self.sources.get_mut(to).and_then(|place| place.program.as_mut()) {
-                program.report(self.now, SocketAddr::new(address(RECEIVERS_FROM + from as u8), 9000), &bytes);
+        let mut slots = Vec::new();
+        self.simulation.drain_foreign(&mut |arrival| slots.push(arrival.header.0));
+        for slot in slots {
+            let Some(Sent { from, to, mut bytes }) = arrived_in(&self.store, slot) else { continue };
+            if let Some(source) = self.sources.iter_mut().find(|source| source.address == to.ip()) {
+                if let Some(program) = &mut source.program {
+                    program.report(self.now, from, &bytes);
+                }
+            } else if let Some(number) = (0..self.relays.len()).find(|&relay| relay_at(relay).ip() == to.ip())
+            {
+                self.pass_to_relay(number, from, to, &bytes);
+            } else if let Some(number) = (0..self.receivers.len()).find(|&one| receiver_at(one) == to.ip()) {
+                self.pass_unicast(number, from, &mut bytes, watch)?;
             }
         }
         let mut arrived = Vec::new();
@@ -124,7 +139,7 @@ impl World {
                 let Some(host) = receivers.get_mut(arrival.receiver as usize).map(|one| one.host.0) else {
                     continue;
                 };
-                let bytes = self.store.get(arrival.header.0 as usize).cloned().unwrap_or_default();
+                let Some(Sent { bytes, .. }) = arrived_in(&self.store, arrival.header.0) else { continue };
                 let Some(channel) = channel_of(&bytes) else { continue };
                 arrived.push(Passing {
                     receiver: host as usize,
@@ -137,10 +152,9 @@ impl World {
             }
         }
         for packet in arrived {
-            if packet.receiver == self.receivers.len() {
-                self.relay_packet(packet.from, packet.channel, &packet.bytes);
-            } else {
-                self.arrive(packet, watch)?;
+            match packet.receiver.checked_sub(self.receivers.len()) {
+                Some(relay) => self.relay_packet(relay, packet.from, packet.channel, &packet.bytes),
+                None => self.arrive(packet, watch)?,
             }
         }
         while let Some(entry) = self.held.first_entry().filter(|entry| entry.key().0 <= self.now) {
@@ -179,6 +193,27 @@ impl World {
         self.held.insert((at, self.held_count), packet);
     }
 
+    /// A datagram came to a receiver by unicast.
+    fn pass_unicast(
+        &mut self,
+        number: usize,
+        from: SocketAddr,
+        bytes: &mut [u8],
+        watch: &mut dyn FnMut(&Step),
+    ) -> Result<(), Broken> {
+        let receiver = &mut self.receivers[number];
+        let local = self.now + receiver.ahead;
+        if receiver.partitioned_until <= self.now
+            && let Some(program) = &mut receiver.program
+        {
+            if program.unicast(local, from, bytes).is_again {
+                return Err(Broken::Replayed { at: self.now, receiver: number });
+            }
+            self.after(number, watch)?;
+        }
+        Ok(())
+    }
+
     /// Passes a packet to a receiver's program, if it has joined the channel.
     fn pass(&mut self, packet: Passing, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
         let Passing { receiver: number, from, channel, ecn, mut bytes, is_forged } = packet;
@@ -199,6 +234,11 @@ impl World {
         }
         self.after(number, watch)
     }
+}
+
+/// What the network carries in a slot.
+fn arrived_in(store: &[Option<Sent>], slot: u32) -> Option<Sent> {
+    store.get(slot as usize)?.clone()
 }
 
 /// A packet as the network sees it.

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
 
-use super::{Passing, Step, World, address, say};
+use super::{Passing, Step, World, say, source_at};
 use crate::fault::{Fault, Forgery};
 use crate::forgery;
 use crate::plan::FAULTS_UNTIL;
@@ -68,7 +68,7 @@ impl World {
                 let place = &mut self.receivers[receiver];
                 place.without_multicast_until = place.without_multicast_until.max(self.now + lasts);
             }
-            Fault::KillRelay { down } => self.kill_relay(down),
+            Fault::KillRelay { relay, down } => self.kill_relay(relay, down),
             Fault::ClockJump { receiver, by } => self.receivers[receiver].ahead += by,
             Fault::Forge { receiver, count, kind } => self.forge(receiver, count, kind),
             Fault::SecondSource { lasts } => {
@@ -86,7 +86,7 @@ impl World {
             let heard = &self.receivers[number].heard;
             let heard = heard.get((self.chaos.bits() % heard.len().max(1) as u64) as usize).cloned();
             let (from, channel, mut bytes) =
-                heard.unwrap_or((SocketAddr::new(address(1), 9000), Channel(0), vec![0; 40]));
+                heard.unwrap_or((SocketAddr::new(source_at(0), 9000), Channel(0), vec![0; 40]));
             let genuine = bytes.clone();
             match kind {
                 Forgery::Random => bytes.iter_mut().for_each(|byte| *byte = self.chaos.bits() as u8),

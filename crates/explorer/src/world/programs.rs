@@ -7,14 +7,14 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::node::Relay;
 
-use super::{CHANNELS, RESTART_AFTER, SAVE_EVERY, Step, World, address, say};
+use super::{CHANNELS, RESTART_AFTER, SAVE_EVERY, Step, World, say, source_at};
 use crate::judge::{self, Broken};
 use crate::receiver::{Ended, ReceiverProgram};
 use crate::source::{Saved, SourceProgram};
 
 impl World {
     pub(super) fn start_programs(&mut self, watch: &mut dyn FnMut(&Step)) {
-        self.start_relay(watch);
+        self.start_relays(watch);
         for number in 0..self.sources.len() {
             if self.sources[number].starts_at.is_some_and(|at| at <= self.now) {
                 self.start_source(number, watch);
@@ -34,7 +34,7 @@ impl World {
                 let stream = Stream::new(self.plan.seed, &format!("receiver/{number}/{}", receiver.lives));
                 let local = self.now + receiver.ahead;
                 let disk = receiver.disk.clone();
-                let program = ReceiverProgram::new((&self.plan, number), address(1), disk, stream, local);
+                let program = ReceiverProgram::new((&self.plan, number), source_at(0), disk, stream, local);
                 receiver.program = Some(program);
                 receiver.last = "started".to_owned();
                 self.carry_receiver(number);
@@ -132,10 +132,11 @@ impl World {
                 program.timer(self.now);
             }
         }
-        if self.relay.as_ref().is_some_and(|place| {
-            place.program.as_ref().and_then(Relay::deadline).is_some_and(|due| due <= self.now)
-        }) {
-            self.with_relay(Relay::handle_timer);
+        for number in 0..self.relays.len() {
+            let program = self.relays.get(number).and_then(|place| place.program.as_ref());
+            if program.and_then(Relay::deadline).is_some_and(|due| due <= self.now) {
+                self.with_relay(number, Relay::handle_timer);
+            }
         }
         for number in 0..self.receivers.len() {
             let receiver = &mut self.receivers[number];
@@ -184,7 +185,7 @@ impl World {
         (receiver.program, receiver.done) = (None, true);
         let (disk, was_killed) = (&receiver.disk, receiver.lives > 1);
         judge::look(&self.plan, self.now, number, disk)?;
-        judge::complete(&self.plan, self.now, number, disk, source != address(1), was_killed)
+        judge::complete(&self.plan, self.now, number, disk, source != source_at(0), was_killed)
     }
 
     pub(super) fn note_events(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) {

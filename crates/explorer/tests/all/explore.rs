@@ -41,6 +41,7 @@ fn seeds_differ() {
     assert!((40..100).contains(&protected.len()) && (15..55).contains(&encrypted), "{encrypted}");
     assert!((30..80).contains(&plans.iter().filter(|plan| plan.is_mirror).count()));
     assert!((100..170).contains(&plans.iter().filter(|plan| plan.packs).count()));
+    assert!((20..50).contains(&plans.iter().filter(|plan| plan.relays.len() > 1).count()));
     assert!(plans.iter().map(|plan| plan.faults.len()).sum::<usize>() > 400);
     assert!(plans.iter().any(|plan| plan.last_files().iter().any(|(_, bytes)| bytes.len() > 100_000)));
 }
