@@ -3,7 +3,6 @@
 pub(crate) mod arguments;
 mod configured;
 mod doctor;
-mod events;
 pub(crate) mod failure;
 mod finding;
 mod host_address;

@@ -4,6 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::family::AnyHeader;
 use layercast_core::units::Channel;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 
 use crate::packet::{Repr, View};
 use crate::session::ip_udp_bytes;
@@ -23,6 +25,23 @@ pub struct AcceptCounters {
     pub malformed: u64,
     /// Packets whose layer does not match the group they arrived on.
     pub misplaced: u64,
+}
+
+impl AcceptCounters {
+    /// How many packets were not accepted.
+    pub fn rejected(&self) -> u64 {
+        self.other_source + self.other_session + self.malformed + self.misplaced
+    }
+}
+
+impl Serialize for AcceptCounters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("AcceptCounters", 3)?;
+        fields.serialize_field("packets", &self.packets)?;
+        fields.serialize_field("bytes", &self.bytes)?;
+        fields.serialize_field("packets_rejected", &self.rejected())?;
+        fields.end()
+    }
 }
 
 /// How a packet came.

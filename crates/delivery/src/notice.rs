@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use layercast_core::units::Rate;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 
 use crate::announce::flute::FluteSession;
 use crate::groups::GroupRange;
@@ -281,6 +283,16 @@ impl Notice {
                 | Notice::Changed { .. }
                 | Notice::Waiting { ended: true }
         )
+    }
+}
+
+impl Serialize for Notice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Notice", 3)?;
+        fields.serialize_field("name", self.name())?;
+        fields.serialize_field("warning", &self.is_warning())?;
+        fields.serialize_field("text", &self.to_string())?;
+        fields.end()
     }
 }
 

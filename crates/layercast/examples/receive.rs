@@ -2,17 +2,17 @@
 
 use std::error::Error;
 
-use layercast::{ObjectEvent, ReceiveEvent, Received, Receiver};
+use layercast::{Event, ObjectEvent, Received, Receiver};
 
 pub(crate) fn receive(group: &str, folder: &str, interface: &str) -> Result<Received, Box<dyn Error>> {
     let receiving = Receiver::builder().group(group).into(folder).interface(interface).start()?;
     for event in &receiving {
         match event {
-            ReceiveEvent::Object(ObjectEvent::Complete { path, length }) => {
+            Event::Object(ObjectEvent::Complete { path, length }) => {
                 println!("{path}: {length} bytes")
             }
-            ReceiveEvent::Progress(_) => println!("{:.0} %", receiving.share().unwrap_or(0.0) * 100.0),
-            ReceiveEvent::Notice(notice) => eprintln!("{notice}"),
+            Event::Progress(_) => println!("{:.0} %", receiving.share().unwrap_or(0.0) * 100.0),
+            Event::Notice(notice) => eprintln!("{notice}"),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use layercast::{Rate, SendEvent, Sender, Sent};
+use layercast::{Event, Progress, Rate, Sender, Sent};
 
 pub(crate) fn send(path: &str, group: &str, interface: &str) -> Result<Sent, Box<dyn Error>> {
     let to = Rate::from_mbps(20.0);
@@ -10,9 +10,9 @@ pub(crate) fn send(path: &str, group: &str, interface: &str) -> Result<Sent, Box
     let sending = sender.start()?;
     for event in &sending {
         match event {
-            SendEvent::Ready(ready) => println!("sending {} files to {group}", ready.objects),
-            SendEvent::Progress(progress) => println!("sent {:.2} times", progress.rounds),
-            SendEvent::Notice(notice) => eprintln!("{notice}"),
+            Event::Ready(ready) => println!("sending {} files to {group}", ready.objects),
+            Event::Progress(Progress::Send(progress)) => println!("sent {:.2} times", progress.rounds),
+            Event::Notice(notice) => eprintln!("{notice}"),
             _ => {}
         }
     }

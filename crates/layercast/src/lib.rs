@@ -55,16 +55,17 @@ mod sender;
 mod transfer;
 
 pub use error::StartError;
-pub use event::{Ready, ReceiveEvent, Received, SendEvent};
+pub use event::{Received, Receives, Sends};
 pub use receiver::{Receiver, ReceiverBuilder, Receiving};
 pub use sender::{Sender, SenderBuilder, Sending};
-pub use transfer::{Event, Events, Transfer};
+pub use transfer::{Events, Kind, Transfer};
 
 pub use layercast_core::layers::Scheme;
 pub use layercast_core::units::{Rate, Size};
 pub use layercast_delivery::reception::ReceptionEvent as ObjectEvent;
 pub use layercast_delivery::session::Session;
 pub use layercast_transport::amt::AmtRelay;
+pub use layercast_transport::event::{Event, Progress, Ready};
 pub use layercast_transport::receive::{ReceiveOptions, ReceiveProgress};
 pub use layercast_transport::relay::FeedbackPath;
 pub use layercast_transport::send::{Ends, Reception, SendOptions, SendProgress, Sent, Stopped};

@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use layercast_delivery::security::keys::{GroupKey, PublicKey};
 use layercast_transport::amt::AmtRelay;
+use layercast_transport::event::Event;
 use layercast_transport::finding::Sought;
 use layercast_transport::receive::{Known, ReceiveOptions, receive};
 use layercast_transport::relay::FeedbackPath;
 
 use crate::StartError;
-use crate::event::{ReceiveEvent, Received};
+use crate::event::{Received, Receives};
 use crate::given::{Given, addresses};
 use crate::transfer::Transfer;
 
 /// A reception in progress.
-pub type Receiving = Transfer<ReceiveEvent>;
+pub type Receiving = Transfer<Receives>;
 
 /// A session, and how it is received: what [`ReceiverBuilder::build`] makes, and what [`ReceiveOptions`] of one's own become.
 #[derive(Clone, Debug)]
@@ -53,11 +54,12 @@ impl Receiver {
     /// If the system gives no thread. What else keeps it from receiving is the outcome of the reception.
     pub fn start(self) -> Result<Receiving, StartError> {
         let options = self.options;
-        let receiving = Transfer::start("receive", (), move |stop, say| {
-            let mut said = |event: &layercast_transport::receive::ReceiveEvent<'_>| {
-                ReceiveEvent::of(event).into_iter().for_each(&mut *say);
+        let receiving = Transfer::start("receive", (), move |stop, on_event| {
+            let mut undecided = |event: &Event| match event {
+                Event::Trace(_) => {}
+                event => on_event(event.clone()),
             };
-            let progress = receive(&options, stop, &mut said)?;
+            let progress = receive(&options, stop, &mut undecided)?;
             Ok(Received { folder: options.into.clone(), progress })
         });
         receiving.map_err(StartError::Thread)

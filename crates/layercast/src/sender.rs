@@ -20,12 +20,12 @@ use layercast_transport::relay::ServeOptions;
 use layercast_transport::send::{GATHER, PACKET, SendOptions, ServeUse, send};
 
 use crate::StartError;
-use crate::event::SendEvent;
+use crate::event::Sends;
 use crate::given::{Given, addresses};
 use crate::transfer::Transfer;
 
 /// A transmission in progress.
-pub type Sending = Transfer<SendEvent>;
+pub type Sending = Transfer<Sends>;
 
 /// Files, and how they are sent: what [`SenderBuilder::build`] makes, and what [`SendOptions`] of one's own become by
 /// [`Sender::new`].
@@ -64,8 +64,8 @@ impl Sender {
     /// If the system gives no thread. What else keeps it from sending is the outcome of the transmission.
     pub fn start(self) -> Result<Sending, StartError> {
         let Sender { paths, options } = self;
-        let sending = Transfer::start("send", options.ends, move |stop, say| {
-            send(&paths, &options, stop, &mut |event| say(SendEvent::from(event)))
+        let sending = Transfer::start("send", options.ends, move |stop, on_event| {
+            send(&paths, &options, stop, &mut |event| on_event(event.clone()))
         });
         sending.map_err(StartError::Thread)
     }

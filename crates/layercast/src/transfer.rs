@@ -11,13 +11,13 @@ use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 
 use layercast_transport::Error;
+use layercast_transport::event::Event;
 
 /// The most events that wait for a reader (CHOICE): a folder of a thousand small files that become complete at once.
 const WAITING_MAX: usize = 1024;
 
-/// The events of a kind of transfers, with what else is of this kind: [`SendEvent`](crate::SendEvent) and
-/// [`ReceiveEvent`](crate::ReceiveEvent) are the two.
-pub trait Event: Debug + Sized + Send + 'static {
+/// A kind of transfers: [`Sends`](crate::Sends) and [`Receives`](crate::Receives) are the two.
+pub trait Kind: Debug + Sized + Send + 'static {
     /// How far it is.
     type Progress: Clone + Debug + Send + 'static;
     /// What came of it.
@@ -26,53 +26,57 @@ pub trait Event: Debug + Sized + Send + 'static {
     type Ends: Debug + Send + Sync + 'static;
 
     /// How far it is, if the event says that.
-    fn progress(&self) -> Option<&Self::Progress>;
+    fn progress(event: &Event) -> Option<&Self::Progress>;
 
     /// The share that is done, from 0 to 1; none if it is not known, or there is no end.
     fn share(progress: &Self::Progress, ends: &Self::Ends) -> Option<f64>;
+}
 
-    /// Whether it is needless once this later event is there.
-    fn is_replaced_by(&self, later: &Self) -> bool;
-
-    /// The event that so many others were thrown away.
-    fn missed(count: u64) -> Self;
+/// Whether an event is needless once this later one is there.
+fn is_replaced_by(earlier: &Event, later: &Event) -> bool {
+    matches!(
+        (earlier, later),
+        (Event::Hashing { .. }, Event::Hashing { .. })
+            | (Event::Progress(_), Event::Progress(_))
+            | (Event::Reception(_), Event::Reception(_))
+    )
 }
 
 /// A transfer in progress. When this is dropped, the transfer is cancelled.
 ///
 /// Its events are an iterator that waits ([`Transfer::events`]), or are awaited ([`Transfer::next_event`]); nobody has to read
 /// them. Up to 1024 wait for their reader. Progress that was not read is replaced by newer progress; of the others the oldest are
-/// thrown away, and an event `Missed` says how many.
+/// thrown away, and [`Event::Missed`] says how many.
 #[derive(Debug)]
-pub struct Transfer<E: Event> {
-    shared: Arc<Shared<E>>,
-    ends: E::Ends,
+pub struct Transfer<K: Kind> {
+    shared: Arc<Shared<K>>,
+    ends: K::Ends,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared<E: Event> {
+struct Shared<K: Kind> {
     stop: AtomicBool,
-    state: Mutex<State<E>>,
+    state: Mutex<State<K>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State<E: Event> {
-    waiting: VecDeque<E>,
+struct State<K: Kind> {
+    waiting: VecDeque<Event>,
     missed: u64,
-    progress: Option<E::Progress>,
+    progress: Option<K::Progress>,
     is_over: bool,
-    outcome: Option<Result<E::Outcome, Error>>,
+    outcome: Option<Result<K::Outcome, Error>>,
     wakers: Vec<Waker>,
 }
 
-impl<E: Event> State<E> {
-    fn push(&mut self, event: E) {
-        if let Some(progress) = event.progress() {
+impl<K: Kind> State<K> {
+    fn push(&mut self, event: Event) {
+        if let Some(progress) = K::progress(&event) {
             self.progress = Some(progress.clone());
         }
-        if let Some(at) = self.waiting.iter().position(|earlier| earlier.is_replaced_by(&event)) {
+        if let Some(at) = self.waiting.iter().position(|earlier| is_replaced_by(earlier, &event)) {
             self.waiting.remove(at);
         }
         if self.waiting.len() == WAITING_MAX {
@@ -82,21 +86,21 @@ impl<E: Event> State<E> {
         self.waiting.push_back(event);
     }
 
-    fn next(&mut self) -> Option<E> {
+    fn next(&mut self) -> Option<Event> {
         match std::mem::take(&mut self.missed) {
             0 => self.waiting.pop_front(),
-            missed => Some(E::missed(missed)),
+            missed => Some(Event::Missed { count: missed }),
         }
     }
 }
 
-impl<E: Event> Shared<E> {
+impl<K: Kind> Shared<K> {
     /// A panic while it is held leaves nothing half done.
-    fn state(&self) -> MutexGuard<'_, State<E>> {
+    fn state(&self) -> MutexGuard<'_, State<K>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: impl FnOnce(&mut State<E>)) {
+    fn change(&self, change: impl FnOnce(&mut State<K>)) {
         let wakers = {
             let mut state = self.state();
             change(&mut state);
@@ -107,7 +111,7 @@ impl<E: Event> Shared<E> {
     }
 
     /// Waits until there is something.
-    fn wait<T>(&self, mut take: impl FnMut(&mut State<E>) -> Option<T>) -> T {
+    fn wait<T>(&self, mut take: impl FnMut(&mut State<K>) -> Option<T>) -> T {
         let mut state = self.state();
         loop {
             if let Some(taken) = take(&mut state) {
@@ -118,7 +122,7 @@ impl<E: Event> Shared<E> {
     }
 
     /// As [`Shared::wait`], for a task.
-    fn poll<T>(&self, context: &Context<'_>, take: impl FnOnce(&mut State<E>) -> Option<T>) -> Poll<T> {
+    fn poll<T>(&self, context: &Context<'_>, take: impl FnOnce(&mut State<K>) -> Option<T>) -> Poll<T> {
         let mut state = self.state();
         if let Some(taken) = take(&mut state) {
             return Poll::Ready(taken);
@@ -131,29 +135,29 @@ impl<E: Event> Shared<E> {
 }
 
 /// Whether there will be no more: also when the transfer has panicked.
-struct Over<E: Event>(Arc<Shared<E>>);
+struct Over<K: Kind>(Arc<Shared<K>>);
 
-impl<E: Event> Drop for Over<E> {
+impl<K: Kind> Drop for Over<K> {
     fn drop(&mut self) {
         self.0.change(|state| state.is_over = true);
     }
 }
 
 /// The next event, or none after the last; nothing as long as there is neither.
-fn next<E: Event>(state: &mut State<E>) -> Option<Option<E>> {
+fn next<K: Kind>(state: &mut State<K>) -> Option<Option<Event>> {
     match state.next() {
         None if !state.is_over => None,
         event => Some(event),
     }
 }
 
-impl<E: Event> Transfer<E> {
+impl<K: Kind> Transfer<K> {
     /// Starts it. `run` gets the wish to stop, and a function that takes its events.
     pub(crate) fn start(
         name: &str,
-        ends: E::Ends,
-        run: impl FnOnce(&AtomicBool, &mut dyn FnMut(E)) -> Result<E::Outcome, Error> + Send + 'static,
-    ) -> io::Result<Transfer<E>> {
+        ends: K::Ends,
+        run: impl FnOnce(&AtomicBool, &mut dyn FnMut(Event)) -> Result<K::Outcome, Error> + Send + 'static,
+    ) -> io::Result<Transfer<K>> {
         let state = State {
             waiting: VecDeque::new(),
             missed: 0,
@@ -176,22 +180,22 @@ impl<E: Event> Transfer<E> {
 
     /// The events, in their order, as far as nobody else has read them. The iterator waits for the next event, and ends with the
     /// transfer.
-    pub fn events(&self) -> Events<'_, E> {
+    pub fn events(&self) -> Events<'_, K> {
         Events(self)
     }
 
     /// The next event, awaited; none after the last one. It needs no particular runtime. A future that is dropped loses no event.
-    pub async fn next_event(&self) -> Option<E> {
+    pub async fn next_event(&self) -> Option<Event> {
         poll_fn(|context| self.poll_event(context)).await
     }
 
     /// The next event, for a future or stream of one's own: the context's task is woken when there is one, and at the end.
-    pub fn poll_event(&self, context: &mut Context<'_>) -> Poll<Option<E>> {
+    pub fn poll_event(&self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         self.shared.poll(context, next)
     }
 
     /// How far it is; none before it first says so. Some half a second old at most, whether or not events are read.
-    pub fn progress(&self) -> Option<E::Progress> {
+    pub fn progress(&self) -> Option<K::Progress> {
         self.shared.state().progress.clone()
     }
 
@@ -201,7 +205,7 @@ impl<E: Event> Transfer<E> {
         let progress = self.progress()?;
         // Of an end that is at once nothing is left.
         let bounded = |share: f64| if share.is_nan() { 1.0 } else { share.clamp(0.0, 1.0) };
-        E::share(&progress, &self.ends).map(bounded)
+        K::share(&progress, &self.ends).map(bounded)
     }
 
     /// Asks it to end. A sender announces the end, and has an outcome then as always; a receiver ends with
@@ -216,7 +220,7 @@ impl<E: Event> Transfer<E> {
     }
 
     /// The outcome of a transfer that is over, for the first who asks; none before, and after.
-    pub fn try_wait(&self) -> Option<Result<E::Outcome, Error>> {
+    pub fn try_wait(&self) -> Option<Result<K::Outcome, Error>> {
         self.shared.state().outcome.take()
     }
 
@@ -227,7 +231,7 @@ impl<E: Event> Transfer<E> {
     ///
     /// # Panics
     /// If the transfer has panicked, or [`Transfer::try_wait`] has given the outcome.
-    pub fn wait(mut self) -> Result<E::Outcome, Error> {
+    pub fn wait(mut self) -> Result<K::Outcome, Error> {
         self.shared.wait(|state| state.is_over.then_some(()));
         self.outcome()
     }
@@ -239,13 +243,13 @@ impl<E: Event> Transfer<E> {
     ///
     /// # Panics
     /// As [`Transfer::wait`].
-    pub async fn finished(mut self) -> Result<E::Outcome, Error> {
+    pub async fn finished(mut self) -> Result<K::Outcome, Error> {
         poll_fn(|context| self.shared.poll(context, |state| state.is_over.then_some(()))).await;
         self.outcome()
     }
 
     /// The outcome of one that is over.
-    fn outcome(&mut self) -> Result<E::Outcome, Error> {
+    fn outcome(&mut self) -> Result<K::Outcome, Error> {
         match (self.try_wait(), self.thread.take().map(JoinHandle::join)) {
             (Some(outcome), _) => outcome,
             (None, Some(Err(panic))) => resume_unwind(panic),
@@ -254,7 +258,7 @@ impl<E: Event> Transfer<E> {
     }
 }
 
-impl<E: Event> Drop for Transfer<E> {
+impl<K: Kind> Drop for Transfer<K> {
     fn drop(&mut self) {
         self.cancel();
     }
@@ -262,21 +266,21 @@ impl<E: Event> Drop for Transfer<E> {
 
 /// The events of a transfer, of which each is waited for.
 #[derive(Debug)]
-pub struct Events<'a, E: Event>(&'a Transfer<E>);
+pub struct Events<'a, K: Kind>(&'a Transfer<K>);
 
-impl<E: Event> Iterator for Events<'_, E> {
-    type Item = E;
+impl<K: Kind> Iterator for Events<'_, K> {
+    type Item = Event;
 
-    fn next(&mut self) -> Option<E> {
+    fn next(&mut self) -> Option<Event> {
         self.0.shared.wait(next)
     }
 }
 
-impl<'a, E: Event> IntoIterator for &'a Transfer<E> {
-    type Item = E;
-    type IntoIter = Events<'a, E>;
+impl<'a, K: Kind> IntoIterator for &'a Transfer<K> {
+    type Item = Event;
+    type IntoIter = Events<'a, K>;
 
-    fn into_iter(self) -> Events<'a, E> {
+    fn into_iter(self) -> Events<'a, K> {
         self.events()
     }
 }
@@ -285,39 +289,52 @@ impl<'a, E: Event> IntoIterator for &'a Transfer<E> {
 mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
+    use layercast_delivery::reception::ReceptionEvent;
+    use layercast_transport::event::{Progress, SendProgress};
+
     use super::*;
 
-    #[derive(Clone, Debug, PartialEq)]
-    enum Said {
-        Progress(u32),
-        File(u32),
-        Missed(u64),
+    /// Transfers whose progress is a number of receivers.
+    #[derive(Debug)]
+    struct Counting;
+
+    impl Kind for Counting {
+        type Progress = usize;
+        type Outcome = u32;
+        type Ends = usize;
+
+        fn progress(event: &Event) -> Option<&usize> {
+            if let Event::Progress(Progress::Send(progress)) = event {
+                Some(&progress.completions)
+            } else {
+                None
+            }
+        }
+
+        fn share(progress: &usize, ends: &usize) -> Option<f64> {
+            Some(*progress as f64 / *ends as f64)
+        }
     }
 
-    impl Event for Said {
-        type Progress = u32;
-        type Outcome = u32;
-        type Ends = u32;
+    fn progress(completions: usize) -> Event {
+        Event::Progress(SendProgress { completions, ..SendProgress::default() }.into())
+    }
 
-        fn progress(&self) -> Option<&u32> {
-            if let Said::Progress(progress) = self { Some(progress) } else { None }
-        }
+    fn file(length: u64) -> Event {
+        Event::Object(ReceptionEvent::Complete { path: String::new(), length })
+    }
 
-        fn share(progress: &u32, ends: &u32) -> Option<f64> {
-            Some(f64::from(*progress) / f64::from(*ends))
-        }
-
-        fn is_replaced_by(&self, later: &Said) -> bool {
-            matches!((self, later), (Said::Progress(_), Said::Progress(_)))
-        }
-
-        fn missed(count: u64) -> Said {
-            Said::Missed(count)
+    /// An event in short.
+    fn shown(event: &Event) -> String {
+        match event {
+            Event::Progress(Progress::Send(progress)) => format!("progress {}", progress.completions),
+            Event::Object(ReceptionEvent::Complete { length, .. }) => format!("file {length}"),
+            event => format!("{event:?}"),
         }
     }
 
     /// Says these, and ends when it may.
-    fn saying(events: Vec<Said>) -> (Transfer<Said>, std::sync::mpsc::Sender<()>, Receiver<()>) {
+    fn saying(events: Vec<Event>) -> (Transfer<Counting>, std::sync::mpsc::Sender<()>, Receiver<()>) {
         let (go, may) = channel();
         let (done, said) = channel();
         let transfer = Transfer::start("test", 10, move |stop, say| {
@@ -331,18 +348,18 @@ mod tests {
 
     #[test]
     fn a_slow_reader_gets_the_newest_progress_and_knows_what_it_missed() {
-        let files = WAITING_MAX as u32 + 10;
-        let events = (0..files).flat_map(|at| [Said::Progress(at % 11), Said::File(at)]).collect();
+        let files = WAITING_MAX + 10;
+        let events = (0..files).flat_map(|at| [progress(at % 11), file(at as u64)]).collect();
         let (transfer, go, said) = saying(events);
         said.recv().unwrap();
         let last = (files - 1) % 11;
-        assert_eq!((transfer.progress(), transfer.share()), (Some(last), Some(f64::from(last) / 10.0)));
+        assert_eq!((transfer.progress(), transfer.share()), (Some(last), Some(last as f64 / 10.0)));
         go.send(()).unwrap();
-        let got: Vec<Said> = transfer.events().collect();
-        assert_eq!(got[0], Said::Missed(11), "the newest progress has a place too");
+        let got: Vec<String> = transfer.events().map(|event| shown(&event)).collect();
+        assert_eq!(got[0], "Missed { count: 11 }", "the newest progress has a place too");
         assert_eq!(got.len(), WAITING_MAX + 1);
-        assert_eq!(got[1], Said::File(11));
-        assert_eq!(got[WAITING_MAX - 1..], [Said::Progress(last), Said::File(files - 1)]);
+        assert_eq!(got[1], "file 11");
+        assert_eq!(got[WAITING_MAX - 1..], [format!("progress {last}"), format!("file {}", files - 1)]);
         assert_eq!(transfer.wait().unwrap(), 7);
     }
 
@@ -358,15 +375,15 @@ mod tests {
 
     #[test]
     fn two_tasks_await_one_transfer() {
-        let (transfer, go, said) = saying(vec![Said::File(1)]);
+        let (transfer, go, said) = saying(vec![file(1)]);
         said.recv().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            assert_eq!(transfer.next_event().await, Some(Said::File(1)));
+            assert_eq!(transfer.next_event().await.as_ref().map(shown).as_deref(), Some("file 1"));
             let ended = async { (transfer.next_event().await, transfer.next_event().await) };
             let (first, second, ()) =
                 tokio::join!(ended, transfer.next_event(), async { go.send(()).unwrap() });
-            assert_eq!((first, second), ((None, None), None));
+            assert!(matches!((first, second), ((None, None), None)));
             assert_eq!(transfer.finished().await.unwrap(), 7);
         });
     }
@@ -374,7 +391,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "on its thread")]
     fn a_panic_comes_to_who_waits() {
-        let run = |_: &AtomicBool, _: &mut dyn FnMut(Said)| panic!("on its thread");
-        let _ = Transfer::start("test", 1, run).unwrap().wait();
+        let run = |_: &AtomicBool, _: &mut dyn FnMut(Event)| panic!("on its thread");
+        let _ = Transfer::<Counting>::start("test", 1, run).unwrap().wait();
     }
 }

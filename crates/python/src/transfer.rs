@@ -153,17 +153,21 @@ impl Running {
     }
 }
 
-fn next<E: Seen>(py: Python<'_>, transfer: &Transfer<E>) -> PyResult<Option<TransferEvent>> {
-    let (event, interrupted) =
-        waiting::wait(py, || transfer.cancel(), None, |_| transfer.events().next().map(E::seen))?;
+fn next<K: Seen>(py: Python<'_>, transfer: &Transfer<K>) -> PyResult<Option<TransferEvent>> {
+    let (event, interrupted) = waiting::wait(
+        py,
+        || transfer.cancel(),
+        None,
+        |_| transfer.events().next().map(|event| TransferEvent::of(&event)),
+    )?;
     if interrupted { Err(PyKeyboardInterrupt::new_err(())) } else { Ok(event) }
 }
 
-fn poll<E: Seen>(transfer: &Transfer<E>, context: &mut Context<'_>) -> Option<Vec<TransferEvent>> {
+fn poll<K: Seen>(transfer: &Transfer<K>, context: &mut Context<'_>) -> Option<Vec<TransferEvent>> {
     let mut events = Vec::new();
     loop {
         match transfer.poll_event(context) {
-            Poll::Ready(Some(event)) => events.push(event.seen()),
+            Poll::Ready(Some(event)) => events.push(TransferEvent::of(&event)),
             // Who gets events asks again.
             Poll::Ready(None) => return Some(events),
             Poll::Pending => return (!events.is_empty()).then_some(events),
@@ -171,9 +175,9 @@ fn poll<E: Seen>(transfer: &Transfer<E>, context: &mut Context<'_>) -> Option<Ve
     }
 }
 
-fn finish<E: Seen>(
+fn finish<K: Seen>(
     py: Python<'_>,
-    transfer: &Transfer<E>,
+    transfer: &Transfer<K>,
     progress: Option<&Bound<'_, PyAny>>,
     say: &Py<PyAny>,
 ) -> PyResult<bool> {
@@ -186,7 +190,7 @@ fn finish<E: Seen>(
             for event in transfer {
                 transfer.share().into_iter().for_each(|done| share.set(done));
                 if said.is_ok() {
-                    said = Python::attach(|py| say.call1(py, (event.seen(),)).map(|_| ()));
+                    said = Python::attach(|py| say.call1(py, (TransferEvent::of(&event),)).map(|_| ()));
                 }
                 if said.is_err() {
                     transfer.cancel();
@@ -198,14 +202,14 @@ fn finish<E: Seen>(
     said.map(|()| interrupted)
 }
 
-fn outcome<E: Seen>(py: Python<'_>, transfer: &Transfer<E>) -> PyResult<Py<PyAny>> {
+fn outcome<K: Seen>(py: Python<'_>, transfer: &Transfer<K>) -> PyResult<Py<PyAny>> {
     match transfer.try_wait() {
-        Some(Ok(outcome)) => E::ended(py, outcome),
+        Some(Ok(outcome)) => K::ended(py, outcome),
         Some(Err(error)) => Err(errors::transfer(py, &error)),
         None => Err(errors::no_outcome(py)),
     }
 }
 
-fn progress<E: Seen>(py: Python<'_>, transfer: &Transfer<E>) -> PyResult<Option<Py<PyAny>>> {
-    transfer.progress().map(|progress| E::shown(py, &progress)).transpose()
+fn progress<K: Seen>(py: Python<'_>, transfer: &Transfer<K>) -> PyResult<Option<Py<PyAny>>> {
+    transfer.progress().map(|progress| K::shown(py, &progress)).transpose()
 }

@@ -20,6 +20,8 @@ pub mod disk;
 pub mod doctor;
 pub mod endpoint;
 pub mod error;
+pub mod event;
+mod fields;
 mod file_limit;
 pub mod finding;
 pub mod host;

@@ -8,30 +8,24 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
-use layercast_core::contract::{Cause, Estimates};
 use layercast_core::family::Family;
-use layercast_core::units::{Duration, Level, Time};
+use layercast_core::units::{Duration, Time};
 use layercast_delivery::node::{
-    Failure, Output, Parents, ReceiveError, ReceiverNote, ReceiverSettings, SessionReceiver, Sink,
+    Failure, Output, Parents, ReceiveError, ReceiverSettings, SessionReceiver, Sink,
 };
-use layercast_delivery::object::AssemblyCounters;
-use layercast_delivery::reception::{
-    DiskError, ObjectError, Reception, ReceptionEvent, ReceptionProgress, ReceptionSettings,
-};
+use layercast_delivery::reception::{DiskError, ObjectError, Reception, ReceptionEvent, ReceptionSettings};
 pub use layercast_delivery::search::Known;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::{GroupKey, PublicKey};
-use layercast_delivery::security::protection::ProtectionCounters;
-use layercast_delivery::session::Session;
 use layercast_protocols::registry::Registry;
 
 use crate::disk::Folder;
 use crate::error::Error;
+pub use crate::event::ReceiveProgress;
+use crate::event::{Event, Trace};
 use crate::file_limit::raise_file_limit;
-use crate::host::ReceiverCounters;
-use crate::notice::Notice;
 pub use crate::receiver::RelayUse;
-use crate::receiver::{Event, HostPaths, ReceiverHost};
+use crate::receiver::{self, HostPaths, ReceiverHost};
 use crate::{random_secret, random_seed};
 
 /// The options of a reception.
@@ -146,49 +140,6 @@ fn duration(std: StdDuration) -> Duration {
     Duration::from_ns(u64::try_from(std.as_nanos()).unwrap_or(u64::MAX))
 }
 
-/// The progress of a reception.
-#[derive(Clone, Debug)]
-pub struct ReceiveProgress {
-    /// Time since the start.
-    pub elapsed: StdDuration,
-    /// The path of the only object, if there is one.
-    pub name: Option<String>,
-    /// Objects, symbols and bytes.
-    pub objects: ReceptionProgress,
-    /// Bits of the objects per second over the last interval.
-    pub goodput_bps: f64,
-    /// The receiver's estimates: level, fair rate, round-trip time, and the loss rate that its congestion control
-    /// computes with, for most protocols the loss event rate.
-    pub estimates: Estimates,
-    /// The share of packets that were lost over the last seconds; none before the first packet.
-    pub packets_lost: Option<f64>,
-    /// The last change of level, and its cause.
-    pub last_change: Option<(Level, Cause)>,
-    /// The counters of the host.
-    pub counters: ReceiverCounters,
-    /// Packets that were checked for authenticity; zeros without a group key.
-    pub protection: ProtectionCounters,
-    /// Instances of the table that no trusted key has signed.
-    pub untrusted_tables: u64,
-    /// The counters of the reassembly.
-    pub assembly: AssemblyCounters,
-}
-
-/// What a reception says while it runs.
-#[derive(Debug)]
-pub enum ReceiveEvent<'a> {
-    /// A session was found.
-    Session(&'a Session),
-    /// Twice a second, and when all is complete.
-    Progress(&'a ReceiveProgress),
-    /// The receiver decided or noticed something: so long after the start, with what it believed of its path.
-    Trace(StdDuration, &'a ReceiverNote, &'a Estimates),
-    /// Something happened to an object.
-    Object(&'a ReceptionEvent),
-    /// Something that the operator should know.
-    Notice(&'a Notice),
-}
-
 /// As [`receive_of`], a session of one of Layercast's protocols.
 ///
 /// # Errors
@@ -196,13 +147,13 @@ pub enum ReceiveEvent<'a> {
 pub fn receive(
     options: &ReceiveOptions,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<ReceiveProgress, Error> {
-    receive_of::<Registry>(options, stop, say)
+    receive_of::<Registry>(options, stop, on_event)
 }
 
 /// Receives all objects of a session, each moved to its path when its hash is correct, until there are no more.
-/// A restarted source is followed. `say` gets the events. A service ([`ReceiveOptions::keep_going`]) never ends by
+/// A restarted source is followed. `on_event` gets the events. A service ([`ReceiveOptions::keep_going`]) never ends by
 /// itself.
 ///
 /// # Errors
@@ -211,7 +162,7 @@ pub fn receive(
 pub fn receive_of<F: Family>(
     options: &ReceiveOptions,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<ReceiveProgress, Error> {
     let folder =
         Folder::open(&options.into).map_err(|source| Error::file("write to", &options.into, source))?;
@@ -233,8 +184,8 @@ pub fn receive_of<F: Family>(
     }
     let mut host = FilesHost::<F>::new(options.node()?, options.paths(), reception);
     let mut watch = Watch::default();
-    let finished = run(&mut host, stop, &mut |host, event| watch.say(host, event, say));
-    say_objects(&mut host, say);
+    let finished = run(&mut host, stop, &mut |host, event| watch.look_at(host, event, on_event));
+    say_objects(&mut host, on_event);
     let ended = finished.and_then(|ended| {
         ended.map_err(|failure| match failure {
             Failure::Session(error) => error.into(),
@@ -258,7 +209,7 @@ fn check_flute(options: &ReceiveOptions) -> Result<(), Error> {
 }
 
 /// What takes what a receiver says, and none after each step.
-type Say<'a, S, F> = &'a mut dyn FnMut(&mut ReceiverHost<S, F>, Option<Event<S>>);
+type Say<'a, S, F> = &'a mut dyn FnMut(&mut ReceiverHost<S, F>, Option<receiver::Event<S>>);
 
 /// Runs a receiver until it is over, or a stop is requested.
 fn run<S: Sink, F: Family>(
@@ -268,7 +219,7 @@ fn run<S: Sink, F: Family>(
 ) -> Result<Result<(), Failure<S::Error>>, Error> {
     let (mut ended, mut has_begun, mut is_over) = (Ok(()), false, false);
     while !is_over {
-        let mut take = |host: &mut ReceiverHost<S, F>, event: Event<S>| match event {
+        let mut take = |host: &mut ReceiverHost<S, F>, event: receiver::Event<S>| match event {
             Output::Ended(result) => ended = result,
             event => on(host, Some(event)),
         };
@@ -291,21 +242,21 @@ struct Watch {
 }
 
 impl Watch {
-    fn say<F: Family>(
+    fn look_at<F: Family>(
         &mut self,
         host: &mut FilesHost<F>,
-        event: Option<Event<Reception<Folder>>>,
-        say: &mut dyn FnMut(&ReceiveEvent<'_>),
+        event: Option<receiver::Event<Reception<Folder>>>,
+        on_event: &mut dyn FnMut(&Event),
     ) {
         match event {
             Some(Output::Look) => {
-                say_objects(host, say);
+                say_objects(host, on_event);
                 let progress = self.look(host);
-                say(&ReceiveEvent::Progress(&progress));
+                on_event(&Event::Progress(progress.clone().into()));
                 self.last = Some(progress);
             }
-            Some(event) => say_event(host, &event, say),
-            None => say_objects(host, say),
+            Some(event) => say_event(host, &event, on_event),
+            None => say_objects(host, on_event),
         }
     }
 
@@ -333,21 +284,22 @@ type FilesHost<F> = ReceiverHost<Reception<Folder>, F>;
 /// Says what a receiver says, but for its end and what is said of its sink.
 fn say_event<S: Sink, F: Family>(
     host: &ReceiverHost<S, F>,
-    event: &Event<S>,
-    say: &mut dyn FnMut(&ReceiveEvent<'_>),
+    event: &receiver::Event<S>,
+    on_event: &mut dyn FnMut(&Event),
 ) {
     match event {
-        Output::Found(session) => say(&ReceiveEvent::Session(session)),
+        Output::Found(session) => on_event(&Event::Session(session.clone())),
         Output::Trace(note, estimates) => {
-            say(&ReceiveEvent::Trace(host.elapsed(), note, estimates));
+            let trace = Trace { at: host.elapsed(), note: *note, estimates: *estimates };
+            on_event(&Event::Trace(Box::new(trace)));
         }
-        Output::Notice(notice) => say(&ReceiveEvent::Notice(notice)),
+        Output::Notice(notice) => on_event(&Event::Notice(notice.clone())),
         _ => {}
     }
 }
 
-fn say_objects<F: Family>(host: &mut FilesHost<F>, say: &mut dyn FnMut(&ReceiveEvent<'_>)) {
-    host.node.sink.drain_events().for_each(|event: ReceptionEvent| say(&ReceiveEvent::Object(&event)));
+fn say_objects<F: Family>(host: &mut FilesHost<F>, on_event: &mut dyn FnMut(&Event)) {
+    host.node.sink.drain_events().for_each(|event: ReceptionEvent| on_event(&Event::Object(event)));
 }
 
 /// How far a reception is.

@@ -13,11 +13,12 @@ mod status;
 mod tunnel;
 mod upstream;
 
-pub use program::{RelayEvent, RelayOptions, relay};
+pub use crate::event::{LinkStatus, RelayStatus, RouterStatus};
+pub use layercast_delivery::relay::status::{ChildStatus, SessionStatus};
+pub use program::{RelayOptions, relay};
 pub(crate) use sending::{control, send as send_message};
 pub use server::ServeOptions;
 pub use source::SourceServer;
 pub(crate) use status::cpu_s;
-pub use status::{LinkStatus, RelayStatus, RouterStatus};
 pub(crate) use tunnel::for_socket;
 pub use tunnel::{FeedbackPath, RelayTunnel};

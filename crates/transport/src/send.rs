@@ -27,24 +27,21 @@ use std::time::Duration as StdDuration;
 use layercast_core::contract::Estimates;
 use layercast_core::family::AnyProtocol;
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Duration, Size, Time};
+use layercast_core::units::{Duration, Size};
 use layercast_protocols::registry::Protocol;
 
 use crate::announcing::Size as ContentSize;
 use crate::error::Error;
+use crate::event::{End, Event};
+pub use crate::event::{Reception, SendProgress};
 use crate::file_limit::raise_file_limit;
 use crate::host::{Interface, SourceHost};
-use crate::notice::Notice;
 use crate::random_seed;
 use crate::relay::ServeOptions;
-use layercast_delivery::announce::sdp::Description;
-use layercast_delivery::node::SourceCounters;
 use layercast_delivery::object::{Cut, TOI_TABLE};
 use layercast_delivery::packet::Completion;
-use layercast_delivery::reporting::Summary;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
-use layercast_delivery::session::Session;
 
 pub use files::Files;
 pub use layercast_delivery::object::PART_SYMBOLS;
@@ -176,21 +173,6 @@ impl<P> SendOptions<P> {
     }
 }
 
-/// The progress of a transmission.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SendProgress {
-    /// Time since the start.
-    pub elapsed: StdDuration,
-    /// Symbols sent for each that the files have.
-    pub rounds: f64,
-    /// The counters of the host.
-    pub counters: SourceCounters,
-    /// How many receivers are complete.
-    pub completions: usize,
-    /// The source's estimates: the number of layers, their rate, the round-trip time.
-    pub estimates: Estimates,
-}
-
 /// Why sending stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
@@ -236,13 +218,17 @@ pub struct Sent {
     pub reception: Option<Reception>,
 }
 
-/// What reception reports say of the receivers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reception {
-    /// By the source's clock, when this was known.
-    pub at: Time,
-    /// How many there are, how far they are, and the slowest.
-    pub summary: Summary,
+impl From<&Sent> for End {
+    fn from(sent: &Sent) -> End {
+        End {
+            reason: sent.stopped.name(),
+            withdrawn: Some(sent.withdrawn),
+            left_out: Some(sent.left_out),
+            progress: Some(sent.progress.into()),
+            reception: sent.reception.clone(),
+            ..End::default()
+        }
+    }
 }
 
 impl Sent {
@@ -253,27 +239,7 @@ impl Sent {
     }
 }
 
-/// What a transmission says while it runs.
-#[derive(Debug)]
-pub enum SendEvent<'a> {
-    /// Files are read for their hashes.
-    Hashing {
-        /// Bytes read.
-        done: u64,
-        /// Bytes to read.
-        of: u64,
-    },
-    /// The sockets are open; this is the session, with so many objects, and its description for others.
-    Ready(&'a Session, usize, &'a Description),
-    /// Twice a second.
-    Progress(&'a SendProgress),
-    /// After each poll of the receivers, about every five seconds.
-    Reception(&'a Reception),
-    /// Something that the operator should know.
-    Notice(&'a Notice),
-}
-
-/// Sends files and folders until one of its ends. `say` gets the events. If the protocol has active routers, they are sent in order
+/// Sends files and folders until one of its ends. `on_event` gets the events. If the protocol has active routers, they are sent in order
 /// to those that are served, over relays that take part, and the session ends when all have them.
 ///
 /// # Errors
@@ -282,10 +248,10 @@ pub fn send<P: AnyProtocol>(
     paths: &[PathBuf],
     options: &SendOptions<P>,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&SendEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<Sent, Error> {
     if options.protocol.requirements().has_routers() {
-        return routed::send(paths, options, stop, say);
+        return routed::send(paths, options, stop, on_event);
     }
     let any: IpAddr = match options.group {
         SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
@@ -311,7 +277,7 @@ pub fn send<P: AnyProtocol>(
         is_signed: options.key.is_some(),
     };
     let how = Reading { cut, tagged: options.tagged };
-    let beginning = files::find(paths, &saved, how, stop, say)?;
+    let beginning = files::find(paths, &saved, how, stop, on_event)?;
     let seed = options.seed.unwrap_or_else(random_seed);
     let mut host =
         SourceHost::new(&interface, &options.protocol, session, options.feedback_port, options.ttl, seed)?;
@@ -324,7 +290,7 @@ pub fn send<P: AnyProtocol>(
         &saved,
         (options.follow, folder),
         (how, options.key.as_ref()),
-        say,
+        on_event,
     )?;
     let is_protected = options.group_key.is_some();
     let start = |path| Writer::start(path, &files, numbers, is_protected);
@@ -338,11 +304,12 @@ pub fn send<P: AnyProtocol>(
         host.node.protect(key, sequence);
     }
     let size = ContentSize { files: files.objects(), bytes };
-    let mut program = Program::start(host, &mut files, interface, options, (size, seed), Some(before), say)?;
+    let mut program =
+        Program::start(host, &mut files, interface, options, (size, seed), Some(before), on_event)?;
     let mut completed = Completed::default();
     let mut hashing_until = None;
     let (stopped, report) = loop {
-        let now = program.step(&mut files, say)?;
+        let now = program.step(&mut files, on_event)?;
         let elapsed = program.elapsed(now);
         let host = &mut program.host;
         while let Some((completion, from)) = host.node.take_completion() {
@@ -372,29 +339,29 @@ pub fn send<P: AnyProtocol>(
             continue;
         }
         let report = SendProgress { estimates: program.host.estimates(), ..report };
-        say(&SendEvent::Progress(&report));
-        program.look(now, &mut files, say)?;
+        on_event(&Event::Progress(report.into()));
+        program.look(now, &mut files, on_event)?;
         let node = &mut program.host.node;
         if let Some(writer) = &mut writer {
             let notice = writer.look(now, &files, node.packet_numbers().map(|numbers| numbers.left()));
             node.packet_numbers().into_iter().for_each(|numbers| numbers.grant(writer.granted()));
-            notice.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
+            notice.into_iter().for_each(|notice| on_event(&Event::Notice(notice)));
         }
         if let Some(stopped) = stopped {
             break (stopped, report);
         }
         if let Some(changes) = follower.as_ref().and_then(Follower::take) {
-            files.change(&changes, say)?;
+            files.change(&changes, on_event)?;
             node.demands().iter_mut().for_each(|demands| demands.renew(now));
         }
-        if let Err(error) = files.check(say) {
+        if let Err(error) = files.check(on_event) {
             // Receivers cannot complete what is gone: announce the end of the session.
             program.end(&mut files)?;
             return Err(error);
         }
     };
     if let Some(notice) = writer.and_then(|writer| writer.finish(&files)) {
-        say(&SendEvent::Notice(&notice));
+        on_event(&Event::Notice(notice));
     }
     let reception = program.reception(program.host.clock().now());
     program.end(&mut files)?;

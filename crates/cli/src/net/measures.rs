@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use layercast_core::contract::Estimates;
 use layercast_core::units::RateEstimate;
+use layercast_delivery::reporting::KnownReceiver;
 use layercast_delivery::security::protection::Rejection;
 use layercast_delivery::session::Session;
 use layercast_transport::receive::ReceiveProgress;
 use layercast_transport::send::{Reception, SendProgress};
 
 use crate::net::metrics::Page;
-use crate::net::reception;
 
 /// What is known besides the progress.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ impl Known {
         let complete = "Complete receivers, as estimated from reception reports.";
         page.gauge("receivers_complete_estimate", complete, Some(summary.complete));
         page.gauge("receivers_median_ratio", "The share that half of them have at least.", summary.median);
-        let slowest = summary.slowest.first().map(reception::share);
+        let slowest = summary.slowest.first().map(KnownReceiver::share);
         page.gauge("receivers_slowest_ratio", "The share that the slowest known one has.", slowest);
     }
 

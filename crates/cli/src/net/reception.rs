@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use layercast_core::units::Time;
-use layercast_delivery::packet::WHOLE;
 use layercast_delivery::reporting::{Interval, KnownReceiver};
 use layercast_transport::send::Reception;
 
@@ -49,7 +48,7 @@ pub(crate) fn unknown(reception: &Reception) -> usize {
 }
 
 fn is_unknown(known: &KnownReceiver, now: Time) -> bool {
-    !known.report.is_leaving && silent_s(known, now) > SILENT_S
+    !known.report.is_leaving && known.silent_s(now) > SILENT_S
 }
 
 /// The slowest receivers that are not known to be complete, a line each.
@@ -66,19 +65,9 @@ pub(crate) fn incomplete(reception: &Reception) -> String {
     text
 }
 
-/// The share of the objects that a receiver holds, from 0 to 1.
-pub(crate) fn share(known: &KnownReceiver) -> f64 {
-    f64::from(known.report.share) / f64::from(WHOLE)
-}
-
-/// Seconds since a receiver's last report.
-pub(crate) fn silent_s(known: &KnownReceiver, now: Time) -> f64 {
-    now.since(known.at).as_secs_f64()
-}
-
 fn state(known: &KnownReceiver, now: Time) -> String {
     let report = &known.report;
-    let mut text = format!("at {:.0} %, level {}", (share(known) * 100.0).floor(), report.level);
+    let mut text = format!("at {:.0} %, level {}", (known.share() * 100.0).floor(), report.level);
     if let Some(lost) = report.lost {
         let _ = write!(text, ", {:.0} % lost", f64::from(lost) / 10.0);
     }
@@ -88,7 +77,7 @@ fn state(known: &KnownReceiver, now: Time) -> String {
     if report.disk_fails {
         text.push_str(", its disk is full or fails");
     }
-    let silent = silent_s(known, now);
+    let silent = known.silent_s(now);
     if report.is_leaving {
         text.push_str(", has ended");
     } else if silent > SILENT_S {
@@ -129,7 +118,7 @@ fn rounded(number: f64) -> String {
 mod tests {
     use super::*;
     use layercast_core::units::{Duration, Level};
-    use layercast_delivery::packet::ReceptionReport;
+    use layercast_delivery::packet::{ReceptionReport, WHOLE};
     use layercast_delivery::reporting::{CollectorCounters, Summary};
     use std::num::NonZeroU64;
 

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
 use layercast_transport::active;
-use layercast_transport::relay::{self as transport, RelayEvent};
+use layercast_transport::event::{Event, Progress};
+use layercast_transport::relay as transport;
 
 use crate::failure::Failure;
 use crate::net::failure::failure;
@@ -43,12 +44,13 @@ pub(crate) fn relay(config: &RelayConfig) -> Result<(), Failure> {
     let is_quiet = *quiet || *attended;
     let bar = line(is_quiet, None);
     let mut last = String::new();
-    let mut say = |event: &RelayEvent<'_>| match event {
-        RelayEvent::Ready(_) if *attended => {
+    let mut on_event = |event: &Event| match event {
+        Event::Listening { .. } if *attended => {
             // If nothing reads it, this program ends with its input.
-            let _ = print("{\"event\":\"ready\"}\n");
+            let line = serde_json::to_string(event).unwrap_or_default();
+            let _ = print(&format!("{line}\n"));
         }
-        RelayEvent::Ready(at) => {
+        Event::Listening { address: at } => {
             let above = match parent {
                 Some(parent) => format!("packets from {parent}"),
                 None => "packets by multicast".to_owned(),
@@ -58,28 +60,29 @@ pub(crate) fn relay(config: &RelayConfig) -> Result<(), Failure> {
                 bar.suspend(|| complain(&line));
             }
         }
-        RelayEvent::Progress(status) => {
+        Event::Progress(Progress::Relay(status)) => {
             bar.set_message(format!(
                 "{}, {} to them, {} packets dropped",
-                counted(status.children.len(), "child").replace("childs", "children"),
-                rounded(status.rate.as_bps()),
-                status.dropped,
+                counted(status.node.children.len(), "child").replace("childs", "children"),
+                rounded(status.node.rate.as_bps()),
+                status.node.dropped,
             ));
             status::serve(status, &served);
         }
-        RelayEvent::Channel(change) => tracing::debug!(?change, "channel"),
-        RelayEvent::Notice(notice) if *attended && !notice.is_warning() => {}
-        RelayEvent::Notice(notice) => {
+        Event::Channel(change) => tracing::debug!(?change, "channel"),
+        Event::Notice(notice) if *attended && !notice.is_warning() => {}
+        Event::Notice(notice) => {
             let text = format!("{}: {notice}", if notice.is_warning() { "warning" } else { "note" });
             if text != last {
                 bar.suspend(|| complain(&text));
             }
             last = text;
         }
+        _ => {}
     };
     let outcome = match config {
-        RelayConfig::Forwarding(forwarding) => transport::relay(&forwarding.options, &stop, &mut say),
-        RelayConfig::Routing(routing) => active::relay(&routing.options, &stop, &mut say),
+        RelayConfig::Forwarding(forwarding) => transport::relay(&forwarding.options, &stop, &mut on_event),
+        RelayConfig::Routing(routing) => active::relay(&routing.options, &stop, &mut on_event),
     };
     bar.finish_and_clear();
     let done = outcome.map_err(failure)?;
@@ -88,9 +91,9 @@ pub(crate) fn relay(config: &RelayConfig) -> Result<(), Failure> {
     }
     Ok(print(&format!(
         "{} packets to {} in all, {} dropped\n",
-        done.packets,
-        counted(done.counters.welcomed as usize, "child").replace("childs", "children"),
-        done.dropped
+        done.node.packets,
+        counted(done.node.counters.welcomed as usize, "child").replace("childs", "children"),
+        done.node.dropped
     ))?)
 }
 

@@ -2,15 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use layercast_core::contract::{Cause, Estimates, TraceEvent};
 use layercast_core::layers::LayerTable;
 use layercast_core::units::{Level, Rate, RateEstimate};
 use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::session::Session;
+use layercast_transport::event::{ReceiveProgress, Trace};
 use layercast_transport::host::LeaveCounters;
-use layercast_transport::receive::ReceiveProgress;
 
 use crate::output::{in_bytes, one_line};
 
@@ -32,7 +31,7 @@ impl View {
     }
 
     /// Adds a decision, if this is one.
-    pub(crate) fn decided(&mut self, at: Duration, note: &ReceiverNote, estimates: &Estimates) {
+    pub(crate) fn decided(&mut self, Trace { at, note, estimates }: &Trace) {
         let what = match note {
             ReceiverNote::Trace(TraceEvent::LevelChanged { from, to, cause }) => {
                 let verb = if to > from { "up" } else { "down" };
@@ -148,6 +147,8 @@ pub(crate) fn rounded(bps: f64) -> Rate {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -170,7 +171,7 @@ mod tests {
         for count in 0..4 {
             let (from, to) = (Level::from_count(count), Level::from_count(count + 1));
             let note = ReceiverNote::Trace(TraceEvent::LevelChanged { from, to, cause: Cause::RateAbove });
-            view.decided(Duration::from_secs(u64::from(count)), &note, &estimates);
+            view.decided(&Trace { at: Duration::from_secs(u64::from(count)), note, estimates });
         }
         let shown: Vec<&str> = view.decisions.iter().map(String::as_str).collect();
         assert_eq!(shown.len(), DECISIONS);

@@ -1,7 +1,5 @@
 //! What a transfer reports besides its status line: events, measures, a trace, and lines of a log.
 
-mod stream;
-
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::SocketAddr;
@@ -12,12 +10,11 @@ use indicatif::ProgressBar;
 use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::session::Session;
 use layercast_laboratory::results::note::{Belief, Note, NoteLine};
-use layercast_transport::receive::{ReceiveEvent, ReceiveProgress};
-use layercast_transport::send::{SendEvent, Sent};
-use layercast_transport::{Error, Notice};
+use layercast_transport::Notice;
+use layercast_transport::event::{End, Event, Progress, ReceiveProgress, Reception};
+use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::net::events::{self, Line};
 use crate::net::measures::Known;
 use crate::net::metrics::{self, Served};
 use crate::output::{complain, complain_lines, print};
@@ -83,86 +80,62 @@ impl Watch {
         self.json
     }
 
-    fn line(&self, event: &str) -> Line {
-        let elapsed = self.begin.elapsed();
-        Line::new(event, elapsed, self.began + elapsed)
-    }
-
-    fn emit(&mut self, text: &str) {
+    fn emit(&mut self, event: &Event) {
         if self.broken {
             return;
         }
-        if let Err(error) = print(text) {
+        let elapsed = self.begin.elapsed();
+        let line = Line { time_s: seconds(elapsed), unix_s: seconds(self.began + elapsed), event };
+        let text = serde_json::to_string(&line).map_err(anyhow::Error::from);
+        if let Err(error) = text.and_then(|text| print(&format!("{text}\n"))) {
             self.broken = true;
             complain(&format!("warning: {error:#}: no more events are written"));
         }
     }
 
-    /// Reports an event of a source.
-    pub(crate) fn send(&mut self, event: &SendEvent<'_>) {
+    /// Reports an event.
+    pub(crate) fn event(&mut self, event: &Event) {
         match event {
-            SendEvent::Ready(session, objects, _) => {
-                self.known.session(session);
-                self.known.objects = *objects;
+            Event::Ready(ready) => {
+                self.known.session(&ready.session);
+                self.known.objects = ready.objects;
             }
-            SendEvent::Notice(notice) => self.count(notice),
-            SendEvent::Reception(reception) => self.known.reception = Some((*reception).clone()),
-            SendEvent::Hashing { .. } | SendEvent::Progress(_) => {}
+            Event::Session(session) => self.known.session(session),
+            Event::Notice(notice) => self.count(notice),
+            Event::Reception(reception) => self.known.reception = Some(Reception::clone(reception)),
+            _ => {}
         }
-        if let (Some(served), SendEvent::Progress(progress)) = (&self.served, event) {
-            served.set(self.known.of_source(progress));
-        }
-        if !self.json {
-            return;
-        }
-        let text = match event {
-            SendEvent::Hashing { done, of } => {
-                let elapsed = self.begin.elapsed();
-                if elapsed < self.next_hashing {
-                    return;
-                }
-                self.next_hashing = elapsed + HASHING_EVERY;
-                self.line("hashing").hashing(*done, *of)
+        if let Some(served) = &self.served {
+            match event {
+                Event::Progress(Progress::Send(progress)) => served.set(self.known.of_source(progress)),
+                Event::Progress(Progress::Receive(progress)) => served.set(self.known.of_receiver(progress)),
+                _ => {}
             }
-            SendEvent::Ready(session, objects, description) => {
-                let url = description.url().map(|url| url.to_string());
-                self.line("ready").ready(session, *objects, url.as_deref())
-            }
-            SendEvent::Progress(progress) => self.line("progress").sending(progress).end(),
-            SendEvent::Reception(reception) => self.line("reception").reception(reception).end(),
-            SendEvent::Notice(notice) => self.line("notice").notice(notice),
-        };
-        self.emit(&text);
-    }
-
-    /// Reports an event of a receiver.
-    pub(crate) fn receive(&mut self, event: &ReceiveEvent<'_>) {
-        match event {
-            ReceiveEvent::Session(session) => self.known.session(session),
-            ReceiveEvent::Notice(notice) => self.count(notice),
-            ReceiveEvent::Progress(_) | ReceiveEvent::Object(_) | ReceiveEvent::Trace(..) => {}
-        }
-        if let (Some(served), ReceiveEvent::Progress(progress)) = (&self.served, event) {
-            served.set(self.known.of_receiver(progress));
         }
         self.trace(event);
-        if !self.json {
-            return;
+        if self.json && self.is_due(event) {
+            self.emit(event);
         }
-        let text = match event {
-            ReceiveEvent::Session(session) => self.line("session").found(session),
-            ReceiveEvent::Progress(progress) => self.line("progress").receiving(progress).end(),
-            ReceiveEvent::Object(event) => events::object(event, |name| self.line(name)),
-            ReceiveEvent::Notice(notice) => self.line("notice").notice(notice),
-            ReceiveEvent::Trace(_, note, estimates) => {
-                events::decision(note, estimates, |name| self.line(name)).unwrap_or_default()
+    }
+
+    /// Whether an event is to be written: most decisions are for the trace alone, and hashing comes often.
+    fn is_due(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Trace(trace) => trace.is_level_change(),
+            Event::Hashing { .. } => {
+                let elapsed = self.begin.elapsed();
+                let is_due = elapsed >= self.next_hashing;
+                if is_due {
+                    self.next_hashing = elapsed + HASHING_EVERY;
+                }
+                is_due
             }
-        };
-        self.emit(&text);
+            _ => true,
+        }
     }
 
     /// Writes to the trace. A failure ends it, and not the transfer.
-    fn trace(&mut self, event: &ReceiveEvent<'_>) {
+    fn trace(&mut self, event: &Event) {
         let (elapsed, began) = (self.begin.elapsed(), self.began);
         let Some(trace) = &mut self.trace else { return };
         if let Err(error) = trace.write(event, elapsed, began) {
@@ -199,24 +172,29 @@ impl Watch {
         }
     }
 
-    /// Reports the end of a source, which will have this exit status.
-    pub(crate) fn sent(&mut self, sent: &Result<Sent, Error>, status: u8) {
-        if self.json {
-            let text = self.line("end").sent(sent, status);
-            self.emit(&text);
-        }
-    }
-
-    /// Reports the end of a receiver, which will have this exit status.
-    pub(crate) fn received(&mut self, received: &Result<ReceiveProgress, Error>, status: u8) {
+    /// Reports the end, with this exit status.
+    pub(crate) fn end(&mut self, end: End, status: u8) {
         if let Some(Err(error)) = self.trace.as_mut().map(|trace| trace.writer.flush()) {
             complain(&format!("warning: the end of the trace cannot be written: {error}"));
         }
         if self.json {
-            let text = self.line("end").received(received, status);
-            self.emit(&text);
+            self.emit(&Event::End(Box::new(End { exit_status: Some(status), ..end })));
         }
     }
+}
+
+/// A line of `--json`. `docs/events.md` describes it.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    time_s: f64,
+    unix_s: f64,
+    #[serde(flatten)]
+    event: &'a Event,
+}
+
+/// Seconds, to a millionth.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e6
 }
 
 /// The trace of a receiver: lines as in the laboratory's `notes.jsonl`.
@@ -238,26 +216,26 @@ impl Trace {
         })
     }
 
-    fn write(&mut self, event: &ReceiveEvent<'_>, elapsed: Duration, began: Duration) -> io::Result<()> {
+    fn write(&mut self, event: &Event, elapsed: Duration, began: Duration) -> io::Result<()> {
         match event {
-            ReceiveEvent::Session(session) => {
+            Event::Session(session) => {
                 self.flow = format!("{}@{}", session.protocol, self.host);
                 self.line(elapsed, of_session(session, began))
             }
-            ReceiveEvent::Trace(_, note, estimates) => {
-                let what = match note {
+            Event::Trace(trace) => {
+                let what = match trace.note {
                     ReceiverNote::Joined(channel) => Note::Join { channel: channel.0 },
                     ReceiverNote::Left(channel) => Note::Leave { channel: channel.0 },
-                    ReceiverNote::Trace(event) => Note::of(*event, Belief::from(*estimates)),
+                    ReceiverNote::Trace(event) => Note::of(event, Belief::from(&trace.estimates)),
                 };
                 self.line(elapsed, what)
             }
-            ReceiveEvent::Progress(progress) => {
+            Event::Progress(Progress::Receive(progress)) => {
                 self.line(elapsed, of_progress(progress))?;
                 // What a killed receiver has written is there.
                 self.writer.flush()
             }
-            ReceiveEvent::Object(_) | ReceiveEvent::Notice(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -281,5 +259,43 @@ fn of_progress(progress: &ReceiveProgress) -> Note {
         marked: counters.node.marked,
         lost: progress.packets_lost.filter(|lost| lost.is_finite()),
         belief: Belief::from(&progress.estimates),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use layercast_delivery::reception::ReceptionEvent;
+    use layercast_transport::Error;
+
+    fn parsed(event: &Event) -> Value {
+        let line = Line { time_s: 1.5, unix_s: 1e9, event };
+        let text = serde_json::to_string(&line).expect("an object of JSON");
+        assert!(text.starts_with("{\"time_s\":1.5,\"unix_s\":1000000000.0,\"event\":"), "{text}");
+        assert!(!text.contains('\n'), "one line: {text:?}");
+        serde_json::from_str(&text).expect("an object of JSON")
+    }
+
+    #[test]
+    fn names_of_any_form_stay_in_one_line() {
+        let path = "a \"b\"\n\u{1}".to_owned();
+        let event = Event::Object(ReceptionEvent::Complete { path: path.clone(), length: u64::MAX });
+        let expected = json!({
+            "event": "object_complete", "time_s": 1.5, "unix_s": 1e9, "path": path, "bytes": u64::MAX
+        });
+        assert_eq!(parsed(&event), expected);
+    }
+
+    #[test]
+    fn an_error_has_a_name_and_a_text() {
+        let received: Result<ReceiveProgress, Error> = Err(Error::Interrupted);
+        let end = End { exit_status: Some(1), ..End::of(&received) };
+        let expected = json!({
+            "event": "end", "time_s": 1.5, "unix_s": 1e9, "reason": "interrupted", "exit_status": 1,
+            "text": "interrupted"
+        });
+        assert_eq!(parsed(&Event::End(Box::new(end))), expected);
     }
 }

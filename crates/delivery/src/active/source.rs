@@ -13,6 +13,7 @@ use layercast_core::units::{Channel, Duration, Seq, Size, Time};
 use layercast_core::{Always as _, cannot_be};
 use layercast_protocols::active::{decode, encode};
 use layercast_protocols::registry::{self, Header, Protocol};
+use serde::Serialize;
 
 use super::Wire;
 use super::downlinks::{DownOptions, Downlinks};
@@ -83,7 +84,7 @@ impl Host<Header> for Collected {
 }
 
 /// Counts of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NodeCounters {
     /// Packets of the protocol that came.
     pub received: u64,

@@ -10,6 +10,7 @@ use std::net::SocketAddr;
 
 use layercast_core::cannot_be;
 use layercast_core::units::{Channel, Duration, Rate, Time};
+use serde::{Serialize, Serializer};
 
 use crate::notice::Notice;
 use crate::relay::channels::ChannelSet;
@@ -52,11 +53,12 @@ pub struct Holder {
 }
 
 /// What a relay does now.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct RelayState {
     /// How many relays there are from here up to the source or to multicast.
     pub depth: u8,
     /// What it sends to children now.
+    #[serde(rename = "rate_bps", serialize_with = "bps")]
     pub rate: Rate,
     /// Packets sent to children, each counted for itself.
     pub packets: u64,
@@ -65,11 +67,16 @@ pub struct RelayState {
     /// Packets that were not sent, since the queue was full or the rate too high.
     pub dropped: u64,
     /// What it has done.
+    #[serde(flatten)]
     pub counters: ParentCounters,
     /// The sessions that some child wants. Ports are the host's to fill in.
     pub sessions: Vec<SessionStatus>,
     /// Its children.
     pub children: Vec<ChildStatus>,
+}
+
+fn bps<S: Serializer>(rate: &Rate, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(rate.as_bps())
 }
 
 /// A relay.

@@ -13,6 +13,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Size, Time};
 use layercast_core::wire::MAX_REPORT;
+use serde::Serialize;
 
 use super::demand::{LevelDemand, Said};
 use super::packet_loss::{PacketLoss, RecentPackets};
@@ -51,19 +52,23 @@ pub struct Stranger {
 }
 
 /// What a receiver counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReceiverCounters {
     /// Packets by what became of them.
+    #[serde(flatten)]
     pub accept: AcceptCounters,
     /// Packets that routers marked.
+    #[serde(rename = "packets_marked")]
     pub marked: u64,
     /// Joins that failed.
+    #[serde(skip)]
     pub failed_joins: u64,
     /// Changes of level.
     pub level_changes: u64,
     /// Loss events.
     pub loss_events: u64,
     /// Packets of other sessions that the group key authenticates, while this one is silent.
+    #[serde(skip)]
     pub authentic_others: u64,
 }
 

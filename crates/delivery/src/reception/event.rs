@@ -3,6 +3,9 @@
 use core::fmt;
 use std::io;
 
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
 use crate::listing::InstanceError;
 use crate::object::{NameError, TableError};
 use crate::package::PackageError;
@@ -23,53 +26,122 @@ pub struct ReceptionSettings {
 }
 
 /// What happened to an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event")]
 pub enum ReceptionEvent {
     /// A long object continues with symbols of an earlier receiver.
+    #[serde(rename = "object_resumed")]
     Resumed {
         /// Its path.
         path: String,
         /// Symbols present.
+        #[serde(rename = "symbols_held")]
         held: u64,
         /// Symbols needed.
+        #[serde(rename = "symbols_needed")]
         needed: u64,
     },
     /// Symbols of an object are not recorded, so that a later receiver could not resume.
+    #[serde(rename = "object_not_recorded")]
     NotRecorded {
         /// Its path.
         path: String,
     },
     /// An object is in its place.
+    #[serde(rename = "object_complete")]
     Complete {
         /// Its path.
         path: String,
         /// Its length.
+        #[serde(rename = "bytes")]
         length: u64,
     },
     /// A file with this content was in its place already.
+    #[serde(rename = "object_present")]
     Present {
         /// Its path.
         path: String,
     },
     /// An object was complete and had a wrong hash; its reception starts again.
+    #[serde(rename = "object_wrong_hash")]
     WrongHash {
         /// Its path.
         path: String,
     },
     /// An object cannot be received.
+    #[serde(rename = "object_failed")]
     Failed {
         /// Its path.
         path: String,
         /// Why.
+        #[serde(rename = "text", serialize_with = "in_words")]
         reason: ObjectError,
     },
     /// The source removed an object.
+    #[serde(rename = "object_removed")]
     Removed {
         /// Its path.
         path: String,
     },
     /// An instance of the table cannot be used.
-    Rejected(InstanceError),
+    #[serde(rename = "table_rejected")]
+    Rejected(#[serde(serialize_with = "as_text")] InstanceError),
+}
+
+fn in_words<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+fn as_text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_struct("Text", 1)?;
+    fields.serialize_field("text", &value.to_string())?;
+    fields.end()
+}
+
+impl ReceptionEvent {
+    /// The path of the object; none of an instance of the table.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            ReceptionEvent::Resumed { path, .. }
+            | ReceptionEvent::NotRecorded { path }
+            | ReceptionEvent::Complete { path, .. }
+            | ReceptionEvent::Present { path }
+            | ReceptionEvent::WrongHash { path }
+            | ReceptionEvent::Failed { path, .. }
+            | ReceptionEvent::Removed { path } => Some(path),
+            ReceptionEvent::Rejected(_) => None,
+        }
+    }
+
+    /// Whether something is wrong.
+    pub fn is_warning(&self) -> bool {
+        matches!(
+            self,
+            ReceptionEvent::NotRecorded { .. }
+                | ReceptionEvent::WrongHash { .. }
+                | ReceptionEvent::Failed { .. }
+                | ReceptionEvent::Rejected(_)
+        )
+    }
+
+    /// What people should know of the object, without its path; none of one that is in its place.
+    pub fn text(&self) -> Option<String> {
+        Some(match self {
+            ReceptionEvent::Resumed { held, needed, .. } => {
+                format!("{held} of {needed} symbols are here already: the rest follows")
+            }
+            ReceptionEvent::NotRecorded { .. } => {
+                "what arrives is not recorded, so that a restarted receiver would begin again".to_owned()
+            }
+            ReceptionEvent::WrongHash { .. } => {
+                "it is complete but its hash is wrong: its reception starts again".to_owned()
+            }
+            ReceptionEvent::Failed { reason, .. } => reason.to_string(),
+            ReceptionEvent::Removed { .. } => "the source removed it".to_owned(),
+            ReceptionEvent::Rejected(error) => error.to_string(),
+            ReceptionEvent::Complete { .. } | ReceptionEvent::Present { .. } => return None,
+        })
+    }
 }
 
 /// Why reception cannot go on.
@@ -83,21 +155,27 @@ pub struct DiskError {
 }
 
 /// How far a reception is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReceptionProgress {
     /// Objects of the session that are known.
     pub objects: usize,
     /// Objects in their place.
+    #[serde(rename = "objects_complete")]
     pub complete: usize,
     /// Objects that cannot be received.
+    #[serde(rename = "objects_failed")]
     pub failed: usize,
     /// The bytes of all of them.
+    #[serde(rename = "objects_bytes")]
     pub bytes: u64,
     /// The least number of symbols that they need.
+    #[serde(rename = "symbols_needed")]
     pub needed: u64,
     /// How many of these are present.
+    #[serde(rename = "symbols_held")]
     pub held: u64,
     /// Whether more objects may follow.
+    #[serde(skip)]
     pub is_open: bool,
 }
 

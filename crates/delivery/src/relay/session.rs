@@ -3,12 +3,13 @@
 use std::net::{IpAddr, SocketAddr};
 
 use layercast_core::units::Channel;
+use serde::Serialize;
 
 use crate::address::{higher, is_source_specific, is_unicast, is_usable_group};
 use crate::session::MAX_CHANNELS;
 
 /// A session by the group of its base channel, and its source if that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SessionKey {
     /// The group and port of channel 0.
     pub group: SocketAddr,

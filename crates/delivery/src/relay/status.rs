@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use layercast_core::units::Time;
+use serde::{Serialize, Serializer};
 
 use super::child::LinkReport;
 use super::parent::Parent;
@@ -25,8 +26,39 @@ pub struct SessionStatus {
     pub channels: usize,
 }
 
+impl Serialize for SessionStatus {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields {
+            session: usize,
+            #[serde(flatten)]
+            key: SessionKey,
+            children: usize,
+            channels: usize,
+            parent: Option<Parent>,
+        }
+        #[derive(Serialize)]
+        struct Parent {
+            address: SocketAddr,
+            from_port: Option<u16>,
+            rtt_s: Option<f64>,
+            received: u64,
+            dropped: u32,
+        }
+        let parent = self.parent.map(|link| Parent {
+            address: link.parent,
+            from_port: self.parent_port,
+            rtt_s: link.rtt.map(|rtt| rtt.as_secs_f64()),
+            received: link.received,
+            dropped: link.dropped,
+        });
+        let SessionStatus { place, key, children, channels, .. } = *self;
+        Fields { session: place, key, children, channels, parent }.serialize(serializer)
+    }
+}
+
 /// A child of a relay.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ChildStatus {
     /// Its address; none for the link.
     pub address: Option<SocketAddr>,

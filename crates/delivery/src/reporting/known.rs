@@ -24,6 +24,18 @@ pub struct KnownReceiver {
 }
 
 impl KnownReceiver {
+    /// The share of the objects that it holds, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        f64::from(self.report.share) / f64::from(WHOLE)
+    }
+
+    /// Seconds since its last report.
+    pub fn silent_s(&self, now: Time) -> f64 {
+        now.since(self.at).as_secs_f64()
+    }
+}
+
+impl KnownReceiver {
     /// The share that it holds now, if it went on as it said. Reports are of different ages.
     fn share_now(&self, now: Time) -> u16 {
         let ReceptionReport { share, left_s, .. } = self.report;

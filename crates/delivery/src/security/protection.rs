@@ -1,6 +1,9 @@
 //! Protection of packets between the host and the network: each packet gets its number and its tag on the way out, and is
 //! checked on the way in, before anything else is done with it.
 
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
 use super::encryption::{Encryption, Salt};
 pub use super::extension::{AUTH_BYTES, InsertError, TAG_BYTES};
 use super::extension::{FindError, Found, Place, find, insert};
@@ -166,6 +169,15 @@ impl ProtectionCounters {
     /// attacker, who could not keep the sender's packets from being accepted too.
     pub fn suggests_wrong_key(&self) -> bool {
         self.accepted == 0 && self.rejected(Rejection::Forged) >= 16
+    }
+}
+
+impl Serialize for ProtectionCounters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("ProtectionCounters", 2)?;
+        fields.serialize_field("packets_forged", &self.forged())?;
+        fields.serialize_field("packets_replayed", &self.rejected(Rejection::Replayed))?;
+        fields.end()
     }
 }
 

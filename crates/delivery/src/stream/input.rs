@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use layercast_core::cannot_be;
 use layercast_core::units::{Duration, Time};
+use serde::Serialize;
 
 use super::payload::SymbolHead;
 use super::plan::LONGEST_UNIT;
@@ -12,13 +13,14 @@ use super::plan::LONGEST_UNIT;
 pub(super) const PREFIX: usize = 4;
 
 /// What became of an input's units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputCounters {
     /// Units that came.
     pub units: u64,
     /// Their bytes.
     pub bytes: u64,
     /// Units that were not sent, since they had waited for longer than the deadline.
+    #[serde(rename = "units_expired")]
     pub expired: u64,
 }
 

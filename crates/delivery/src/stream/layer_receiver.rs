@@ -1,6 +1,7 @@
 //! The receiver's side of a layer: units in order, within the deadline.
 
 use layercast_core::units::{Duration, Time};
+use serde::Serialize;
 
 use super::clock::SourceClock;
 use super::deframer::{Deframer, Whole};
@@ -36,8 +37,16 @@ pub struct LayerCounters {
     pub delay_max_us: u64,
 }
 
+impl LayerCounters {
+    /// The mean delay of units delivered, in ms; none before the first.
+    pub fn mean_delay_ms(&self) -> Option<f64> {
+        (self.units > 0).then(|| self.delay_sum_us as f64 / self.units as f64 / 1e3)
+    }
+}
+
 /// Why units are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GapCause {
     /// They were lost, or came too late.
     Lost,
@@ -46,7 +55,7 @@ pub enum GapCause {
 }
 
 /// Units that are missing before one that is delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Gap {
     /// How many.
     pub units: u32,

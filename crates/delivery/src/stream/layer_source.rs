@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use layercast_core::cannot_be;
 use layercast_core::units::{Duration, Rate, Time};
 use raptorq::{ObjectTransmissionInformation, SourceBlockEncoder};
+use serde::Serialize;
 
 use super::input::{Input, InputCounters};
 use super::payload::{BLOCK_SYMBOLS, Head, SymbolHead, SymbolId};
@@ -21,15 +22,19 @@ const BUFFER_SYMBOLS: usize = 4;
 pub(super) const ALIGNMENT: u8 = 4;
 
 /// What a layer's source has sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SourceCounters {
     /// Source symbols.
+    #[serde(rename = "source_symbols")]
     pub source: u64,
     /// Repair symbols.
+    #[serde(rename = "repair_symbols")]
     pub repair: u64,
     /// Packets for which there was no data.
+    #[serde(rename = "packets_idle")]
     pub idle: u64,
     /// Packets that were not sent, since nobody holds the layer.
+    #[serde(rename = "packets_dropped")]
     pub dropped: u64,
 }
 

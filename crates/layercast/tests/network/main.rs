@@ -17,8 +17,7 @@ use std::time::Duration;
 
 use layercast::keys::{GroupKey, KeyFile, read_key};
 use layercast::{
-    Error, ObjectEvent, Rate, ReceiveEvent, Receiver, ReceiverBuilder, SendEvent, Sender, SenderBuilder,
-    Sending, Stopped,
+    Error, Event, ObjectEvent, Rate, Receiver, ReceiverBuilder, Sender, SenderBuilder, Sending, Stopped,
 };
 use lo::works_here;
 
@@ -56,7 +55,7 @@ fn receiver(number: u8) -> ReceiverBuilder {
 /// The URL of a session, once it is on.
 fn url(sending: &Sending) -> String {
     let ready = sending.events().find_map(|event| match event {
-        SendEvent::Ready(ready) => ready.url(),
+        Event::Ready(ready) => ready.url(),
         _ => None,
     });
     ready.unwrap()
@@ -96,8 +95,8 @@ fn a_transfer_is_awaited_with_tokio() {
         let (mut sessions, mut files) = (0, Vec::new());
         while let Some(event) = receiving.next_event().await {
             match event {
-                ReceiveEvent::Session(_) => sessions += 1,
-                ReceiveEvent::Object(ObjectEvent::Complete { path, length }) => files.push((path, length)),
+                Event::Session(_) => sessions += 1,
+                Event::Object(ObjectEvent::Complete { path, length }) => files.push((path, length)),
                 _ => {}
             }
         }
@@ -140,7 +139,7 @@ fn a_session_is_found_by_its_description() {
     let (inbox, file) = (folder.path().join("inbox"), folder.path().join("file.session"));
     let sending = sender(folder.path().join("file"), 180).start().unwrap();
     let ready = sending.events().find_map(|event| match event {
-        SendEvent::Ready(ready) => Some(ready),
+        Event::Ready(ready) => Some(ready),
         _ => None,
     });
     fs::write(&file, ready.unwrap().session.to_string()).unwrap();
@@ -160,7 +159,7 @@ fn a_dropped_sender_ends_its_session() {
     let sending = sender(folder.path().join("file"), 220).start().unwrap();
     let receiving = receiver(220).into(&inbox).start().unwrap();
     for event in &receiving {
-        if let ReceiveEvent::Session(_) = event {
+        if let Event::Session(_) = event {
             break;
         }
     }

@@ -1,14 +1,15 @@
 //! What transfers say and what comes of them, as Python sees it. Names are those of `layercast send --json` and `receive --json`.
 
-use layercast::{Event, ObjectEvent, ReceiveEvent, SendEvent};
+use layercast::{Event, Kind, Receives, Sends};
 use pyo3::prelude::*;
+use serde_json::{Map, Value};
 
 /// Something that a transfer says.
 #[pyclass(frozen, get_all, module = "layercast")]
 pub(crate) struct TransferEvent {
     /// The event, as docs/events.md calls it: `ready`, `session`, `progress`, `notice`, `object_complete` and so on; `missed` where
     /// events were thrown away since nobody read them.
-    event: &'static str,
+    event: String,
     /// What it says, in words for people; empty if there is no more to say. Of `ready` the session's URL.
     text: String,
     /// The path of the file that it is about.
@@ -20,21 +21,28 @@ pub(crate) struct TransferEvent {
 }
 
 impl TransferEvent {
-    fn of(event: &'static str) -> TransferEvent {
-        TransferEvent { event, text: String::new(), path: None, count: None, warning: false }
-    }
-
-    fn notice(notice: &layercast::Notice) -> TransferEvent {
-        let text = notice.to_string();
-        TransferEvent { text, warning: notice.is_warning(), ..TransferEvent::of("notice") }
-    }
-
-    fn missed(count: u64) -> TransferEvent {
-        TransferEvent { count: Some(count), ..TransferEvent::of("missed") }
-    }
-
-    fn object(event: &'static str, path: &str) -> TransferEvent {
-        TransferEvent { path: Some(path.to_owned()), ..TransferEvent::of(event) }
+    /// An event, by its fields in JSON.
+    pub(super) fn of(event: &Event) -> TransferEvent {
+        let fields = match serde_json::to_value(event) {
+            Ok(Value::Object(fields)) => fields,
+            _ => Map::new(),
+        };
+        let text_of = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
+        let counts = ["count", "symbols_held", "bytes"].map(|name| fields.get(name).and_then(Value::as_u64));
+        let (text, warning) = match event {
+            Event::Ready(ready) => (ready.url(), false),
+            Event::Session(session) => (Some(format!("{} from {}", session.protocol, session.source)), false),
+            Event::Notice(notice) => (Some(notice.to_string()), notice.is_warning()),
+            Event::Object(object) => (object.text(), object.is_warning()),
+            _ => (None, false),
+        };
+        TransferEvent {
+            event: text_of("event").unwrap_or_default(),
+            text: text.unwrap_or_default(),
+            path: text_of("path"),
+            count: counts.into_iter().flatten().next().filter(|_| !matches!(event, Event::Progress(_))),
+            warning,
+        }
     }
 }
 
@@ -118,9 +126,7 @@ pub(crate) struct Received {
 }
 
 /// A kind of transfers as Python sees it.
-pub(super) trait Seen: Event {
-    /// An event.
-    fn seen(self) -> TransferEvent;
+pub(super) trait Seen: Kind {
     /// How far it is.
     fn shown(py: Python<'_>, progress: &Self::Progress) -> PyResult<Py<PyAny>>;
     /// What came of it.
@@ -139,23 +145,7 @@ impl From<&layercast::SendProgress> for SendProgress {
     }
 }
 
-impl Seen for SendEvent {
-    fn seen(self) -> TransferEvent {
-        match self {
-            SendEvent::Hashing { done, .. } => {
-                TransferEvent { count: Some(done), ..TransferEvent::of("hashing") }
-            }
-            SendEvent::Ready(ready) => {
-                TransferEvent { text: ready.url().unwrap_or_default(), ..TransferEvent::of("ready") }
-            }
-            SendEvent::Progress(_) => TransferEvent::of("progress"),
-            SendEvent::Reception(_) => TransferEvent::of("reception"),
-            SendEvent::Notice(notice) => TransferEvent::notice(&notice),
-            SendEvent::Missed(count) => TransferEvent::missed(count),
-            other => TransferEvent { text: format!("{other:?}"), ..TransferEvent::of("other") },
-        }
-    }
-
+impl Seen for Sends {
     fn shown(py: Python<'_>, progress: &layercast::SendProgress) -> PyResult<Py<PyAny>> {
         Ok(Py::new(py, SendProgress::from(progress))?.into_any())
     }
@@ -192,21 +182,7 @@ impl From<&layercast::ReceiveProgress> for ReceiveProgress {
     }
 }
 
-impl Seen for ReceiveEvent {
-    fn seen(self) -> TransferEvent {
-        match self {
-            ReceiveEvent::Session(session) => {
-                let text = format!("{} from {}", session.protocol, session.source);
-                TransferEvent { text, ..TransferEvent::of("session") }
-            }
-            ReceiveEvent::Progress(_) => TransferEvent::of("progress"),
-            ReceiveEvent::Object(object) => seen_object(&object),
-            ReceiveEvent::Notice(notice) => TransferEvent::notice(&notice),
-            ReceiveEvent::Missed(count) => TransferEvent::missed(count),
-            other => TransferEvent { text: format!("{other:?}"), ..TransferEvent::of("other") },
-        }
-    }
-
+impl Seen for Receives {
     fn shown(py: Python<'_>, progress: &layercast::ReceiveProgress) -> PyResult<Py<PyAny>> {
         Ok(Py::new(py, ReceiveProgress::from(progress))?.into_any())
     }
@@ -218,33 +194,5 @@ impl Seen for ReceiveEvent {
             progress: Py::new(py, ReceiveProgress::from(&received.progress))?,
         };
         Ok(Py::new(py, received)?.into_any())
-    }
-}
-
-fn seen_object(event: &ObjectEvent) -> TransferEvent {
-    let of = TransferEvent::object;
-    match event {
-        ObjectEvent::Resumed { path, held, .. } => {
-            TransferEvent { count: Some(*held), ..of("object_resumed", path) }
-        }
-        ObjectEvent::NotRecorded { path } => {
-            let text = "what arrives is not recorded, so that a restarted receiver would begin again";
-            TransferEvent { text: text.to_owned(), warning: true, ..of("object_not_recorded", path) }
-        }
-        ObjectEvent::Complete { path, length } => {
-            TransferEvent { count: Some(*length), ..of("object_complete", path) }
-        }
-        ObjectEvent::Present { path } => of("object_present", path),
-        ObjectEvent::WrongHash { path } => {
-            let text = "it is complete but its hash is wrong: its reception starts again";
-            TransferEvent { text: text.to_owned(), warning: true, ..of("object_wrong_hash", path) }
-        }
-        ObjectEvent::Failed { path, reason } => {
-            TransferEvent { text: reason.to_string(), warning: true, ..of("object_failed", path) }
-        }
-        ObjectEvent::Removed { path } => of("object_removed", path),
-        ObjectEvent::Rejected(error) => {
-            TransferEvent { text: error.to_string(), warning: true, ..TransferEvent::of("table_rejected") }
-        }
     }
 }

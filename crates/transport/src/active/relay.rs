@@ -8,6 +8,7 @@ use layercast_core::units::{Duration, Rate, Time};
 use layercast_delivery::active::downlinks::DownOptions;
 use layercast_delivery::active::relay::RelayNode;
 use layercast_delivery::active::uplink::UpOptions;
+use layercast_delivery::node::RelayState;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::relay::status::served;
@@ -16,10 +17,11 @@ use super::KEEP_ALIVE;
 use super::program::{Node, run};
 use super::socket::NodeSocket;
 use crate::error::Error;
+use crate::event::{Event, RelayStatus, RouterStatus};
 use crate::host::Clock;
 use crate::notice::Notice;
 use crate::random_secret;
-use crate::relay::{RelayEvent, RelayStatus, RouterStatus, cpu_s};
+use crate::relay::cpu_s;
 
 /// The options of a relay whose router takes part.
 #[derive(Clone, Debug)]
@@ -38,14 +40,14 @@ pub struct RouterOptions {
     pub alternatives: Alternatives,
 }
 
-/// Relays sessions of one group until it is stopped. `say` gets the events.
+/// Relays sessions of one group until it is stopped. `on_event` gets the events.
 ///
 /// # Errors
 /// Why it could not start or go on.
 pub fn relay(
     options: &RouterOptions,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&RelayEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<RelayStatus, Error> {
     let clock = Clock::default();
     let up = UpOptions {
@@ -61,11 +63,11 @@ pub fn relay(
     };
     let mut socket = NodeSocket::open(options.listen)?;
     let listen = socket.address()?;
-    say(&RelayEvent::Ready(listen));
+    on_event(&Event::Listening { address: listen });
     let node =
         RelayNode::new(&options.protocol, &up, &down, clock.now(), [random_secret()?, random_secret()?]);
     let measured = (clock.now(), 0);
-    let mut relaying = Relaying { node, protocol: &options.protocol, listen, measured, say };
+    let mut relaying = Relaying { node, protocol: &options.protocol, listen, measured, on_event };
     run(&mut relaying, &mut socket, &clock, stop)?;
     Ok(relaying.status(clock.now(), &socket))
 }
@@ -76,7 +78,7 @@ struct Relaying<'a> {
     listen: SocketAddr,
     /// When the rate was measured last, and the bytes sent until then.
     measured: (Time, u64),
-    say: &'a mut dyn FnMut(&RelayEvent<'_>),
+    on_event: &'a mut dyn FnMut(&Event),
 }
 
 impl Node for Relaying<'_> {
@@ -107,13 +109,13 @@ impl Node for Relaying<'_> {
 
     fn say_news(&mut self) {
         while let Some(news) = self.node.take_news() {
-            (self.say)(&RelayEvent::Notice(&Notice::Relay { news }));
+            (self.on_event)(&Event::Notice(Notice::Relay { news }));
         }
     }
 
     fn report(&mut self, now: Time, socket: &NodeSocket) -> Result<(), Error> {
         let status = self.status(now, socket);
-        (self.say)(&RelayEvent::Progress(&status));
+        (self.on_event)(&Event::Progress(status.into()));
         Ok(())
     }
 
@@ -135,22 +137,24 @@ impl Relaying<'_> {
         let passed_s = now.since(then).as_secs_f64().max(1e-3);
         RelayStatus {
             listen: Some(self.listen),
-            depth: parent.depth(),
-            rate: Rate::from_bps((sent.bytes - before) as f64 * 8.0 / passed_s),
-            packets: sent.packets,
-            bytes: sent.bytes,
-            dropped: sent.dropped,
+            node: RelayState {
+                depth: parent.depth(),
+                rate: Rate::from_bps((sent.bytes - before) as f64 * 8.0 / passed_s),
+                packets: sent.packets,
+                bytes: sent.bytes,
+                dropped: sent.dropped,
+                counters: *parent.counters(),
+                sessions,
+                children,
+            },
             send_calls: socket.calls,
             cpu_s: cpu_s(),
-            counters: *parent.counters(),
-            sessions,
             link: None,
             router: Some(RouterStatus {
                 protocol: self.protocol.to_owned(),
                 is_taking_part: self.node.is_taking_part(),
                 counters: *self.node.counters(),
             }),
-            children,
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn run(
         ..ReceiverSettings::new(Known::Session(Box::new(plan.session()?)))
     };
     let mut host = <ReceiverHost<Discard>>::new(settings, paths, Discard::default());
-    say(out, &Event::Ready, Time::ZERO)?;
+    say(out, Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };
     let clock = RunClock { begin };
     if !clock.sleep_until(plan.start, stop) {
@@ -51,13 +51,13 @@ pub(super) fn run(
         let now = clock.now();
         if now >= next_report {
             let estimates = host.node.session().map(SessionReceiver::estimates).unwrap_or_default();
-            say(out, &Event::Estimates(estimates), now)?;
+            say(out, Event::Estimates(estimates), now)?;
             let passed = now.since(Time::ZERO).as_ns() / plan.every.as_ns().max(1);
             next_report = Time::from_ns((passed + 1) * plan.every.as_ns().max(1));
         }
         let is_complete = plan.needed.is_some_and(|needed| host.node.sink.packets >= needed);
         if is_complete {
-            say(out, &Event::Complete, now)?;
+            say(out, Event::Complete, now)?;
         }
         if is_complete || now >= ends || stop.load(Ordering::Relaxed) {
             break;
@@ -79,14 +79,14 @@ fn keep(notes: &mut Vec<ReceiverNote>, event: receiver::Event<Discard>) {
 fn report(notes: &mut Vec<ReceiverNote>, now: Time, out: &mut dyn Write) -> Result<(), Error> {
     notes.drain(..).try_for_each(|note| {
         let event = match note {
-            ReceiverNote::Joined(channel) => Event::Join(channel),
-            ReceiverNote::Left(channel) => Event::Leave(channel),
+            ReceiverNote::Joined(channel) => Event::Join { channel },
+            ReceiverNote::Left(channel) => Event::Leave { channel },
             ReceiverNote::Trace(TraceEvent::LevelChanged { from, to, cause }) => {
                 Event::Level { from, to, cause }
             }
             ReceiverNote::Trace(TraceEvent::SlowStartEnded { .. }) => Event::SlowStartEnded,
             ReceiverNote::Trace(_) => return Ok(()),
         };
-        say(out, &event, now)
+        say(out, event, now)
     })
 }

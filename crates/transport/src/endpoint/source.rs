@@ -59,7 +59,7 @@ pub(super) fn run(
     if let Some(listen) = plan.serve {
         host.branch(Box::new(SourceServer::open(&serving(plan, listen), plan.source)?), true);
     }
-    say(out, &Event::Ready, Time::ZERO)?;
+    say(out, Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };
     let clock = RunClock { begin };
     if !clock.sleep_until(plan.start, stop) {

@@ -19,10 +19,12 @@ use layercast_core::units::{Channel, Duration, Time};
 use nix::libc;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SetSockOpt, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
+use serde::Serialize;
 use socket2::{SockFilter, Socket};
 
 use super::capture::{self, AddMembership, INTERFACE, LOAD_BYTE, LOAD_HALF, LOAD_WORD, program};
 use super::{Clock, Interface};
+use crate::fields::milliseconds;
 
 /// The most leaves that are watched at once, and the least time from one to the next: what bounds the cost.
 const WATCHES: usize = 4;
@@ -39,15 +41,23 @@ const HEAD: u32 = 48;
 const READS: usize = 512;
 
 /// What was seen of leaves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeaveCounters {
     /// Leaves that were watched to their end.
+    #[serde(rename = "leaves_watched")]
     pub watched: u64,
     /// How long after the last of them with such packets the last packet came.
+    #[serde(rename = "leave_ms", serialize_with = "milliseconds", skip_serializing_if = "Option::is_none")]
     pub last: Option<Duration>,
     /// The longest of these times.
+    #[serde(
+        rename = "leave_longest_ms",
+        serialize_with = "milliseconds",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub longest: Option<Duration>,
     /// Leaves after which packets came for ten seconds and more.
+    #[serde(rename = "leaves_endless")]
     pub endless: u64,
 }
 

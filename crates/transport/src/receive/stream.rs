@@ -3,64 +3,21 @@
 mod outputs;
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration as StdDuration;
 
-use layercast_core::contract::{Cause, Estimates};
 use layercast_core::family::Family;
-use layercast_core::units::Level;
 use layercast_delivery::live::Live;
 use layercast_delivery::node::{Failure, Output, ReceiveError, SessionReceiver};
 use layercast_delivery::search::Known;
-use layercast_delivery::security::protection::ProtectionCounters;
-use layercast_delivery::stream::{Gap, LayerCounters};
 use layercast_protocols::registry::Registry;
 
-use super::{ReceiveEvent, ReceiveOptions, run};
+use super::{ReceiveOptions, run};
 use crate::error::Error;
+use crate::event::{End, Event};
+pub use crate::event::{StreamLayerReceived, StreamReceiveProgress};
 use crate::file_limit::raise_file_limit;
-use crate::host::ReceiverCounters;
-use crate::receiver::{Event, ReceiverHost};
+use crate::receiver::{self, ReceiverHost};
 use outputs::Outputs;
 pub use outputs::{StreamOutput, StreamOutputs};
-
-/// What became of a layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StreamLayerReceived {
-    /// Its units.
-    pub counters: LayerCounters,
-    /// Units that were delivered in time, and that the output did not take: a pipe without a reader, or with a slow one.
-    pub unwritten: u64,
-}
-
-/// The progress of a reception of live data.
-#[derive(Clone, Debug)]
-pub struct StreamReceiveProgress {
-    /// Time since the start.
-    pub elapsed: StdDuration,
-    /// The receiver's estimates.
-    pub estimates: Estimates,
-    /// The share of packets that were lost over the last seconds; none before the first packet.
-    pub packets_lost: Option<f64>,
-    /// The last change of level, and its cause.
-    pub last_change: Option<(Level, Cause)>,
-    /// The counters of the host.
-    pub counters: ReceiverCounters,
-    /// Packets that were checked for authenticity; zeros without a group key.
-    pub protection: ProtectionCounters,
-    /// Each layer of the session, from the base up.
-    pub layers: Vec<StreamLayerReceived>,
-}
-
-/// What a reception of live data says while it runs.
-#[derive(Debug)]
-pub enum StreamReceiveEvent<'a> {
-    /// What any reception says: the session, decisions, notices.
-    Host(&'a ReceiveEvent<'a>),
-    /// Units are missing in a layer before one that was delivered.
-    Gap(u16, Gap),
-    /// Twice a second.
-    Progress(&'a StreamReceiveProgress),
-}
 
 /// Why a reception of live data ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +32,25 @@ pub enum StreamEnded {
     Outputs,
 }
 
-/// Receives live data until the session ends, the time is over, or a stop is requested. `say` gets the events.
+impl StreamEnded {
+    /// Its name for programs, which does not change.
+    pub fn name(self) -> &'static str {
+        match self {
+            StreamEnded::Session => "session_ended",
+            StreamEnded::Time => "time",
+            StreamEnded::Interrupted => "interrupted",
+            StreamEnded::Outputs => "outputs",
+        }
+    }
+}
+
+impl From<&(StreamEnded, StreamReceiveProgress)> for End {
+    fn from((ended, progress): &(StreamEnded, StreamReceiveProgress)) -> End {
+        End { reason: ended.name(), progress: Some(progress.clone().into()), ..End::default() }
+    }
+}
+
+/// Receives live data until the session ends, the time is over, or a stop is requested. `on_event` gets the events.
 ///
 /// # Errors
 /// Why it could not start or ended early.
@@ -83,9 +58,9 @@ pub fn receive(
     options: &ReceiveOptions,
     to: &StreamOutputs,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&StreamReceiveEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
-    receive_of::<Registry>(options, to, stop, say)
+    receive_of::<Registry>(options, to, stop, on_event)
 }
 
 /// The same for the protocols of a family.
@@ -96,7 +71,7 @@ pub fn receive_of<F: Family>(
     options: &ReceiveOptions,
     to: &StreamOutputs,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&StreamReceiveEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
     if matches!(options.known, Known::Flute(_)) {
         return Err(Error::NotOfFlute { what: "--stream" });
@@ -104,7 +79,7 @@ pub fn receive_of<F: Family>(
     raise_file_limit();
     let live = Live::new(Outputs::new(to.clone(), options.settings.replace));
     let mut host = StreamHost::<F>::new(options.node()?, options.paths(), live);
-    let ended = run(&mut host, stop, &mut |host, event| say_event(host, event, say))?;
+    let ended = run(&mut host, stop, &mut |host, event| say_event(host, event, on_event))?;
     let live = &host.node.sink;
     let ended = match ended {
         Ok(()) if live.session_is_over() => StreamEnded::Session,
@@ -116,7 +91,7 @@ pub fn receive_of<F: Family>(
         Err(Failure::Sink(error)) => return Err(error),
     };
     let progress = progress(&host);
-    say(&StreamReceiveEvent::Progress(&progress));
+    on_event(&Event::Progress(progress.clone().into()));
     host.node.sink.outputs.finish();
     Ok((ended, progress))
 }
@@ -125,21 +100,20 @@ type StreamHost<F> = ReceiverHost<Live<Outputs>, F>;
 
 fn say_event<F: Family>(
     host: &mut StreamHost<F>,
-    event: Option<Event<Live<Outputs>>>,
-    say: &mut dyn FnMut(&StreamReceiveEvent<'_>),
+    event: Option<receiver::Event<Live<Outputs>>>,
+    on_event: &mut dyn FnMut(&Event),
 ) {
-    let mut host_say = |event: &ReceiveEvent<'_>| say(&StreamReceiveEvent::Host(event));
     match event {
         Some(Output::Look) => {
             for notice in host.node.sink.outputs.notices() {
-                host_say(&ReceiveEvent::Notice(&notice));
+                on_event(&Event::Notice(notice));
             }
-            say(&StreamReceiveEvent::Progress(&progress(host)));
+            on_event(&Event::Progress(progress(host).into()));
         }
-        Some(event) => super::say_event(host, &event, &mut host_say),
+        Some(event) => super::say_event(host, &event, on_event),
         None => {
             let gaps = host.node.sink.drain_gaps();
-            gaps.for_each(|(layer, gap)| say(&StreamReceiveEvent::Gap(layer, gap)));
+            gaps.for_each(|(layer, gap)| on_event(&Event::Gap { layer, gap }));
         }
     }
 }

@@ -16,8 +16,8 @@ use layercast_delivery::relay::session::{Prefix, SessionKey};
 use socket2::{MsgHdr, Socket};
 
 use super::sending::send;
-use super::status::LinkStatus;
 use crate::error::Error;
+use crate::event::LinkStatus;
 use crate::host::{Interface, open_memberships, open_raw};
 
 /// The time to live of packets, less one for each relay that they have come through (CHOICE): routers beyond the link forward them

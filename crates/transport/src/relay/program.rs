@@ -6,17 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
 use layercast_core::units::Duration;
-use layercast_delivery::relay::parent::Change;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use super::link::Link;
 use super::server::{ServeOptions, Server};
-use super::status::RelayStatus;
 use super::upstream::Upstreams;
 use crate::error::Error;
+use crate::event::{self, RelayStatus};
 use crate::file_limit::raise_file_limit;
 use crate::host::{Clock, Interface, until};
-use crate::notice::Notice;
 
 /// The longest wait, so that a stop is seen.
 const LONGEST_WAIT: StdDuration = StdDuration::from_millis(200);
@@ -42,19 +40,6 @@ pub struct RelayOptions {
     pub local: Option<String>,
 }
 
-/// What a relay says while it runs.
-#[derive(Debug)]
-pub enum RelayEvent<'a> {
-    /// It listens here.
-    Ready(SocketAddr),
-    /// Once a second.
-    Progress(&'a RelayStatus),
-    /// A channel is joined, or left.
-    Channel(&'a Change),
-    /// Something that the operator should know.
-    Notice(&'a Notice),
-}
-
 /// Relays sessions until it is stopped; then its children are sent elsewhere.
 ///
 /// # Errors
@@ -62,25 +47,25 @@ pub enum RelayEvent<'a> {
 pub fn relay(
     options: &RelayOptions,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&RelayEvent<'_>),
+    on_event: &mut dyn FnMut(&event::Event),
 ) -> Result<RelayStatus, Error> {
     raise_file_limit();
     let mut relay = Relaying::open(options)?;
     let listen = options.serve.listen;
-    say(&RelayEvent::Ready(relay.server.address().unwrap_or(listen)));
+    on_event(&event::Event::Listening { address: relay.server.address().unwrap_or(listen) });
     let clock = relay.server.clock();
     let mut next_progress = clock.now() + PROGRESS_EVERY;
     while !stop.load(Ordering::Relaxed) {
-        relay.step(say);
+        relay.step(on_event);
         let now = clock.now();
         if now >= next_progress {
             next_progress = now + PROGRESS_EVERY;
-            say(&RelayEvent::Progress(&relay.status()));
+            on_event(&event::Event::Progress(relay.status().into()));
         }
     }
     let status = relay.status();
     let Relaying { server, upstreams } = &mut relay;
-    server.close(&mut |output| upstreams.carry_out(output, say));
+    server.close(&mut |output| upstreams.carry_out(output, on_event));
     Ok(status)
 }
 
@@ -116,7 +101,7 @@ impl<'o> Relaying<'o> {
     }
 
     /// Waits, and does what is due.
-    fn step(&mut self, say: &mut dyn FnMut(&RelayEvent<'_>)) {
+    fn step(&mut self, on_event: &mut dyn FnMut(&event::Event)) {
         let Relaying { server, upstreams } = self;
         let mut events = [Event { flags: EventFlags::empty(), data: EventData::new_u64(0) }; EVENTS];
         let rest = server.deadline().map_or(LONGEST_WAIT, |due| until(server.clock().now(), due));
@@ -132,14 +117,14 @@ impl<'o> Relaying<'o> {
             upstreams.read(event.data.u64(), server);
         }
         if events.iter().take(count).any(|event| event.data.u64() == CHILDREN) {
-            server.read(&mut |output| upstreams.carry_out(output, say));
+            server.read(&mut |output| upstreams.carry_out(output, on_event));
         }
-        server.look(&mut |output| upstreams.carry_out(output, say));
+        server.look(&mut |output| upstreams.carry_out(output, on_event));
     }
 
     fn status(&self) -> RelayStatus {
         let mut status = self.server.status();
-        for session in &mut status.sessions {
+        for session in &mut status.node.sessions {
             session.parent_port = self.upstreams.port(session.place);
         }
         status

@@ -14,9 +14,10 @@ use layercast_delivery::relay::session::{Allowed, SessionKey};
 
 use super::fan_out::FanOut;
 use super::link::Link;
-use super::status::RelayStatus;
+use super::status::cpu_s;
 use super::tunnel::for_socket;
 use crate::error::Error;
+use crate::event::RelayStatus;
 use crate::host::{Clock, Inbox, PacketSocket, RUN_BYTES, RUN_PACKETS, Unwrapped, open_unicast};
 use crate::random_secret;
 
@@ -215,8 +216,8 @@ impl Server {
     /// What it does now.
     pub(super) fn status(&self) -> RelayStatus {
         let link = self.fan_out.link.as_ref().map(Link::status);
-        let (state, calls) = (self.node.state(self.clock.now()), self.fan_out.calls());
-        RelayStatus { link, ..RelayStatus::of(state, self.address().ok(), calls) }
+        let (node, send_calls) = (self.node.state(self.clock.now()), self.fan_out.calls());
+        RelayStatus { listen: self.address().ok(), node, send_calls, cpu_s: cpu_s(), link, router: None }
     }
 }
 

@@ -12,10 +12,10 @@ use layercast_delivery::relay::parent::Change;
 use layercast_delivery::session::PACKET_BYTES;
 use rustix::event::epoll::{self, EventData, EventFlags};
 
-use super::program::RelayEvent;
 use super::server::Server;
 use super::tunnel::for_socket;
 use crate::error::Error;
+use crate::event::Event;
 use crate::host::{Groups, Inbox, Interface, PacketSocket, open_unicast, unspecified};
 
 /// The sockets of a session.
@@ -83,7 +83,7 @@ impl<'o> Upstreams<'o> {
     }
 
     /// Carries out what the relay wants.
-    pub(super) fn carry_out(&mut self, output: RelayOutput, say: &mut dyn FnMut(&RelayEvent<'_>)) {
+    pub(super) fn carry_out(&mut self, output: RelayOutput, on_event: &mut dyn FnMut(&Event)) {
         let sent = match output {
             RelayOutput::Channel(change) => {
                 if self.parents.is_empty()
@@ -91,14 +91,14 @@ impl<'o> Upstreams<'o> {
                 {
                     tracing::warn!("a group could not be joined, so its children lack it: {error}");
                 }
-                return say(&RelayEvent::Channel(&change));
+                return on_event(&Event::Channel(change));
             }
             RelayOutput::Close(session) => {
                 // A socket that is closed is awaited no longer.
                 self.sessions.remove(&session);
                 return;
             }
-            RelayOutput::Notice(notice) => return say(&RelayEvent::Notice(&notice)),
+            RelayOutput::Notice(notice) => return on_event(&Event::Notice(notice)),
             RelayOutput::ToRelay(session, to, message) => self.ask_relay(session, to, message.bytes()),
             RelayOutput::ToSource(to, message) => {
                 let [v4, v6] = &self.to_sources;

@@ -27,9 +27,10 @@ use super::repairs::ENCODERS_MAX;
 use super::scan::{Found, FoundItem, LeftOut, Reading, hashed, item_of, open, scan, tag_of};
 use super::state::{Entry, Numbers, Saved, bytes};
 use super::store::Store;
-use super::{Ends, SendEvent, TAGGED};
+use super::{Ends, TAGGED};
 use crate::background;
 use crate::error::Error;
+use crate::event::Event;
 use crate::notice::Notice;
 
 /// Seconds between the years 1900 and 1970 (RFC 5905, section 6).
@@ -68,15 +69,15 @@ pub(super) fn find(
     saved: &Saved,
     how: Reading,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&SendEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<Beginning, Error> {
     let found = scan(paths)?;
     let mut lacking = 0;
-    let mut leave_out = |one: &LeftOut, say: &mut dyn FnMut(&SendEvent<'_>)| {
+    let mut leave_out = |one: &LeftOut, on_event: &mut dyn FnMut(&Event)| {
         lacking += usize::from(one.is_lacking);
-        say(&SendEvent::Notice(&one.notice()));
+        on_event(&Event::Notice(one.notice()));
     };
-    found.left_out.iter().for_each(|one| leave_out(one, say));
+    found.left_out.iter().for_each(|one| leave_out(one, on_event));
     let is_read = |item: &&FoundItem| tag_of(item, how).is_none();
     let of: u64 = found.items.iter().filter(is_read).map(FoundItem::length).sum();
     let mut before = 0;
@@ -91,7 +92,7 @@ pub(super) fn find(
                 .map(|_| item_of(&one, known, tag))
         } else {
             hashed(&one, how, &mut |done| {
-                say(&SendEvent::Hashing { done: before + done, of });
+                on_event(&Event::Hashing { done: before + done, of });
                 !stop.load(Ordering::Relaxed)
             })
         };
@@ -101,7 +102,7 @@ pub(super) fn find(
             Err(error) if matches!(error, Error::Interrupted) || paths.contains(&one.path) => {
                 return Err(error);
             }
-            Err(error) => leave_out(&LeftOut::file(&one.path, &error), say),
+            Err(error) => leave_out(&LeftOut::file(&one.path, &error), on_event),
         }
     }
     if items.is_empty() {
@@ -144,7 +145,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Finds files and folders, reads them for their hashes, and describes them for a session. `say` gets the events.
+    /// Finds files and folders, reads them for their hashes, and describes them for a session. `on_event` gets the events.
     ///
     /// # Errors
     /// If something cannot be read or sent; [`Error::Interrupted`].
@@ -153,13 +154,13 @@ impl Files {
         session: &Session,
         ends: &Ends,
         stop: &AtomicBool,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Files, Error> {
         let saved = Saved::default();
         let cut = Cut { symbol: session.symbol_size(), longest: PART_SYMBOLS, is_signed: false };
         let how = Reading { cut, tagged: TAGGED };
-        let beginning = find(paths, &saved, how, stop, say)?;
-        Files::new(&beginning, session, ends, &saved, (false, None), (how, None), say)
+        let beginning = find(paths, &saved, how, stop, on_event)?;
+        Files::new(&beginning, session, ends, &saved, (false, None), (how, None), on_event)
     }
 
     pub(super) fn new(
@@ -169,7 +170,7 @@ impl Files {
         saved: &Saved,
         (is_open, packages): (bool, Option<PathBuf>),
         (how, key): (Reading, Option<&SecretKey>),
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Files, Error> {
         let Beginning { found, named, left_out } = beginning;
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -194,7 +195,7 @@ impl Files {
             hashing: None,
             unread: Vec::new(),
         };
-        let sent = files.apply(found, &[], named, &|object| saved.reached(object), say)?;
+        let sent = files.apply(found, &[], named, &|object| saved.reached(object), on_event)?;
         if sent.is_empty() {
             return Err(Error::Nothing { path: named.first().cloned().unwrap_or_default() });
         }
@@ -264,15 +265,15 @@ impl Files {
     pub(super) fn change(
         &mut self,
         changes: &Changes,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), Error> {
         let Changes { new, removed, notices } = changes;
-        notices.iter().for_each(|notice| say(&SendEvent::Notice(notice)));
+        notices.iter().for_each(|notice| on_event(&Event::Notice(notice.clone())));
         if new.is_empty() && removed.is_empty() {
             return Ok(());
         }
-        let sent = self.apply(new, removed, &[], &|_| Vec::new(), say)?;
-        say(&SendEvent::Notice(&Notice::Changed { added: sent.len(), removed: removed.len() }));
+        let sent = self.apply(new, removed, &[], &|_| Vec::new(), on_event)?;
+        on_event(&Event::Notice(Notice::Changed { added: sent.len(), removed: removed.len() }));
         Ok(())
     }
 
@@ -283,7 +284,7 @@ impl Files {
         removed: &[String],
         named: &[PathBuf],
         reached: &dyn Fn(&Object) -> Vec<u32>,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Found, Error> {
         let items: Vec<&Item> = new.iter().map(|(_, item)| item).collect();
         let mut refused: BTreeMap<usize, CatalogueError> =
@@ -292,7 +293,7 @@ impl Files {
         for (at, one) in new.iter().enumerate() {
             match refused.remove(&at) {
                 None => left.push(one.clone()),
-                Some(error) => self.leave_out(&one.0.path, error.into(), named, say)?,
+                Some(error) => self.leave_out(&one.0.path, error.into(), named, on_event)?,
             }
         }
         let prepared = loop {
@@ -313,7 +314,7 @@ impl Files {
             if left.len() == before {
                 return Err(error);
             }
-            self.leave_out(&path, error, named, say)?;
+            self.leave_out(&path, error, named, on_event)?;
         };
         self.send(prepared, &left, removed, reached)?;
         Ok(left)
@@ -325,7 +326,7 @@ impl Files {
         path: &Path,
         error: Error,
         named: &[PathBuf],
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), Error> {
         if named.iter().any(|named| named == path) {
             return Err(error);
@@ -334,7 +335,7 @@ impl Files {
         let comes = self.is_open && matches!(error, Error::FileChanged { .. } | Error::FileVanished { .. });
         self.left_out += 1;
         if !comes {
-            say(&SendEvent::Notice(&LeftOut::file(path, &error).notice()));
+            on_event(&Event::Notice(LeftOut::file(path, &error).notice()));
         }
         Ok(())
     }
@@ -403,7 +404,7 @@ impl Files {
     }
 
     /// Withdraws files that changed or vanished. An error if nothing is left.
-    pub(super) fn check(&mut self, say: &mut dyn FnMut(&SendEvent<'_>)) -> Result<(), Error> {
+    pub(super) fn check(&mut self, on_event: &mut dyn FnMut(&Event)) -> Result<(), Error> {
         for (toi, error) in self.lost() {
             if self.is_single {
                 return Err(error);
@@ -418,18 +419,13 @@ impl Files {
             }
             // Another part of the same file was noticed before.
             if self.store.path(toi).is_some() {
-                self.withdraw(toi, &error, say)?;
+                self.withdraw(toi, &error, on_event)?;
             }
         }
         Ok(())
     }
 
-    fn withdraw(
-        &mut self,
-        toi: u32,
-        error: &Error,
-        say: &mut dyn FnMut(&SendEvent<'_>),
-    ) -> Result<(), Error> {
+    fn withdraw(&mut self, toi: u32, error: &Error, on_event: &mut dyn FnMut(&Event)) -> Result<(), Error> {
         let vanished = matches!(error, Error::FileVanished { .. });
         let path = self.store.path(toi).map(PathBuf::from).unwrap_or_default();
         let name = self.sender.catalogue().object(toi).map(|entry| entry.path.clone());
@@ -437,7 +433,7 @@ impl Files {
         let change = self.sender.change(&[], name.as_slice(), true, &|_| Vec::new())?;
         change.removed.iter().for_each(|&toi| self.store.remove(toi));
         self.withdrawn += 1;
-        say(&SendEvent::Notice(&Notice::Withdrawn { path, vanished }));
+        on_event(&Event::Notice(Notice::Withdrawn { path, vanished }));
         Ok(())
     }
 }

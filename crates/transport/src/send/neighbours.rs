@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use layercast_core::units::Channel;
 use socket2::SockRef;
 
-use super::SendEvent;
+use crate::event::Event;
 use crate::host::{Clock, Inbox, Interface, PacketSocket, open_group};
 use crate::listening::Listener;
 use crate::notice::Notice;
@@ -41,7 +41,7 @@ impl Before {
     }
 
     /// Waits until they were listened to for long enough, and reports each sender once. They are left. Returns the senders.
-    pub(super) fn finish(self, clock: &Clock, say: &mut dyn FnMut(&SendEvent<'_>)) -> Vec<IpAddr> {
+    pub(super) fn finish(self, clock: &Clock, on_event: &mut dyn FnMut(&Event)) -> Vec<IpAddr> {
         std::thread::sleep(BEFORE.saturating_sub(self.begin.elapsed()));
         let (mut inbox, mut named) = (Inbox::new(HEAD), Vec::new());
         for (group, socket) in &self.sockets {
@@ -54,7 +54,7 @@ impl Before {
                 if named.len() < NAMED_MAX && !named.contains(&from) {
                     named.push(from);
                     let is_ours = View::new(bytes).is_ok_and(|view| view.tsi().is_some());
-                    say(&SendEvent::Notice(&Notice::OtherSender { from, group: *group, is_ours }));
+                    on_event(&Event::Notice(Notice::OtherSender { from, group: *group, is_ours }));
                 }
             }
         }
@@ -111,12 +111,12 @@ impl Neighbours {
     }
 
     /// Reads what has come, and reports each other sender, and each session on the same groups, once.
-    pub(super) fn look(&mut self, clock: &Clock, say: &mut dyn FnMut(&SendEvent<'_>)) {
-        self.look_at_group(clock, say);
-        self.look_at_announcements(say);
+    pub(super) fn look(&mut self, clock: &Clock, on_event: &mut dyn FnMut(&Event)) {
+        self.look_at_group(clock, on_event);
+        self.look_at_announcements(on_event);
     }
 
-    fn look_at_group(&mut self, clock: &Clock, say: &mut dyn FnMut(&SendEvent<'_>)) {
+    fn look_at_group(&mut self, clock: &Clock, on_event: &mut dyn FnMut(&Event)) {
         let Some(socket) = &self.socket else { return };
         self.inbox.clear();
         if let Err(error) = self.inbox.drain(socket, Some(Channel(0)), clock) {
@@ -130,12 +130,12 @@ impl Neighbours {
             if !is_own && self.named.len() < NAMED_MAX && !self.named.contains(&from) {
                 self.named.push(from);
                 let is_ours = tsi.is_some();
-                say(&SendEvent::Notice(&Notice::OtherSender { from, group: self.group, is_ours }));
+                on_event(&Event::Notice(Notice::OtherSender { from, group: self.group, is_ours }));
             }
         }
     }
 
-    fn look_at_announcements(&mut self, say: &mut dyn FnMut(&SendEvent<'_>)) {
+    fn look_at_announcements(&mut self, on_event: &mut dyn FnMut(&Event)) {
         let (Some(listener), Some(own)) = (&mut self.announcements, self.groups) else { return };
         let mut is_new = false;
         if let Err(error) = listener.wait(Duration::ZERO, &mut |_, _, _| is_new = true) {
@@ -154,7 +154,7 @@ impl Neighbours {
                 self.sessions.push((from, groups));
                 let free = own.free_after(&groups, self.channels);
                 let name = description.name.clone();
-                say(&SendEvent::Notice(&Notice::SharedGroups { name, from, groups, own, free }));
+                on_event(&Event::Notice(Notice::SharedGroups { name, from, groups, own, free }));
             }
         }
     }

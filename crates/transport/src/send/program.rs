@@ -17,9 +17,10 @@ use layercast_delivery::session::{Session, SessionError, whole_rates};
 use super::lateness::Lateness;
 use super::neighbours::{Before, Neighbours};
 use super::quiet::Quiet;
-use super::{Reception, SendEvent, SendOptions, ServeUse};
+use super::{Reception, SendOptions, ServeUse};
 use crate::announcing::{Announcing, Size, describe};
 use crate::error::Error;
+use crate::event::Event;
 use crate::host::{Interface, OUTAGE_MAX, SourceHost};
 use crate::notice::Notice;
 use crate::random_seed;
@@ -62,7 +63,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         options: &'o SendOptions<P>,
         (size, seed): (Size, u64),
         before: Option<Before>,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Program<'o, P>, Error> {
         serve(&mut host, options.serve.as_ref())?;
         if options.reports {
@@ -71,11 +72,11 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         host.bound(options.on_demand);
         let mut neighbours = Neighbours::open(&interface, host.session());
         let described = described(options, size, host.session())?;
-        say(&SendEvent::Ready(host.session(), size.files, &described));
+        on_event(&Event::ready(host.session(), size.files, &described));
         let clock = host.clock();
-        before.into_iter().for_each(|before| neighbours.know(before.finish(&clock, say)));
+        before.into_iter().for_each(|before| neighbours.know(before.finish(&clock, on_event)));
         let begin = clock.now();
-        let announcing = announce(&interface, &described, options, (begin, seed), say);
+        let announcing = announce(&interface, &described, options, (begin, seed), on_event);
         host.start(supply)?;
         Ok(Program {
             announcing,
@@ -105,12 +106,12 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
     pub(super) fn step(
         &mut self,
         supply: &mut impl Supply,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<Time, Error> {
         self.host.step(self.next_look, supply)?;
         let now = self.host.clock().now();
-        self.outage.look(&self.interface, &self.host, now, say);
-        self.quiet.look(&mut self.host, now, say);
+        self.outage.look(&self.interface, &self.host, now, on_event);
+        self.quiet.look(&mut self.host, now, on_event);
         Ok(now)
     }
 
@@ -127,25 +128,25 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         &mut self,
         now: Time,
         supply: &mut impl Supply,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), Error> {
         self.next_look = now + LOOK_EVERY;
         let clock = self.host.clock();
         if self.host.node.collector().is_some_and(Collector::take_news)
             && let Some(reception) = self.reception(now)
         {
-            say(&SendEvent::Reception(&reception));
+            on_event(&Event::Reception(Box::new(reception)));
         }
-        self.neighbours.look(&clock, say);
+        self.neighbours.look(&clock, on_event);
         if let Some(announcing) = &mut self.announcing {
             announcing.step(&clock);
         }
         if let Some(to) = another_address(&self.host, &self.interface) {
-            self.move_to(to, now, supply, say)?;
+            self.move_to(to, now, supply, on_event)?;
         }
-        turned_away(&mut self.host, self.options, say);
+        turned_away(&mut self.host, self.options, on_event);
         if let Some(notice) = self.lateness.look(self.host.node.take_lateness()) {
-            say(&SendEvent::Notice(&notice));
+            on_event(&Event::Notice(notice));
         }
         Ok(())
     }
@@ -156,16 +157,16 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         to: Interface,
         now: Time,
         supply: &mut impl Supply,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), Error> {
         self.host.move_to(&to, self.options.ttl)?;
         supply.describe(self.host.session())?;
         self.neighbours = Neighbours::open(&to, self.host.session());
         let described = described(self.options, self.size, self.host.session())?;
-        self.announcing = announce(&to, &described, self.options, (now, self.seed), say);
+        self.announcing = announce(&to, &described, self.options, (now, self.seed), on_event);
         let from = std::mem::replace(&mut self.interface, to).address;
-        say(&SendEvent::Notice(&Notice::Moved { from, to: self.host.session().source }));
-        say(&SendEvent::Ready(self.host.session(), self.size.files, &described));
+        on_event(&Event::Notice(Notice::Moved { from, to: self.host.session().source }));
+        on_event(&Event::ready(self.host.session(), self.size.files, &described));
         Ok(())
     }
 
@@ -266,12 +267,12 @@ pub(super) fn announce<P: AnyProtocol>(
     description: &Description,
     options: &SendOptions<P>,
     (now, seed): (Time, u64),
-    say: &mut dyn FnMut(&SendEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Option<Announcing> {
     let key = options.key.as_ref();
     let open = || Announcing::open(interface, options.group, description, key, now, seed);
     let opened = options.is_announced.then(open)?;
-    let failed = |error: Error| say(&SendEvent::Notice(&Notice::NotAnnounced { reason: error.to_string() }));
+    let failed = |error: Error| on_event(&Event::Notice(Notice::NotAnnounced { reason: error.to_string() }));
     opened.map_err(failed).ok()
 }
 
@@ -287,7 +288,7 @@ impl Outage {
         interface: &Interface,
         host: &SourceHost<P>,
         now: Time,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) {
         match (self.since, host.outage()) {
             (None, Some((since, error))) => {
@@ -295,12 +296,12 @@ impl Outage {
                 let patience = Some(StdDuration::from_nanos(OUTAGE_MAX.as_ns()));
                 let reason = Interface::trouble(&interface.name)
                     .map_or_else(|| error.to_string(), |(what, remedy)| format!("{what}: {remedy}"));
-                say(&SendEvent::Notice(&Notice::UplinkDown { reason, patience }));
+                on_event(&Event::Notice(Notice::UplinkDown { reason, patience }));
             }
             (Some(since), None) => {
                 self.since = None;
                 let after = StdDuration::from_nanos(now.since(since).as_ns());
-                say(&SendEvent::Notice(&Notice::UplinkBack { after }));
+                on_event(&Event::Notice(Notice::UplinkBack { after }));
             }
             _ => {}
         }
@@ -311,11 +312,11 @@ impl Outage {
 fn turned_away<P: AnyProtocol>(
     host: &mut SourceHost<P>,
     options: &SendOptions<P>,
-    say: &mut dyn FnMut(&SendEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) {
     let most = options.protocol.requirements().most_receivers().unwrap_or(usize::MAX);
     while let Some(receiver) = host.node.take_turned_away() {
         let protocol = options.protocol.name();
-        say(&SendEvent::Notice(&Notice::TurnedAway { receiver, protocol, most }));
+        on_event(&Event::Notice(Notice::TurnedAway { receiver, protocol, most }));
     }
 }

@@ -6,7 +6,7 @@ use layercast_core::family::AnyProtocol;
 use layercast_core::units::{Rate, Time};
 use layercast_delivery::reporting::demand::ANNOUNCEMENT_EVERY;
 
-use super::SendEvent;
+use crate::event::Event;
 use crate::host::SourceHost;
 use crate::notice::Notice;
 
@@ -21,20 +21,20 @@ impl Quiet {
         &mut self,
         host: &mut SourceHost<P>,
         now: Time,
-        say: &mut dyn FnMut(&SendEvent<'_>),
+        on_event: &mut dyn FnMut(&Event),
     ) {
         let base = host.node.base_rate();
         let Some(demands) = host.node.demands() else { return };
         let is_alone = demands.is_alone(now);
         if is_alone && !self.is_alone {
             let every = StdDuration::from_nanos(ANNOUNCEMENT_EVERY.as_ns());
-            say(&SendEvent::Notice(&Notice::NobodyListens { every }));
+            on_event(&Event::Notice(Notice::NobodyListens { every }));
         }
         self.is_alone = is_alone;
         if let Some((carried, is_seen)) = demands.take_uplink_news() {
             let carried = Rate::from_bps((carried.as_bps() / 1e3).round() * 1e3);
             let base = Some(base).filter(|base| carried < *base);
-            say(&SendEvent::Notice(&Notice::UplinkFull { carried, base, is_seen }));
+            on_event(&Event::Notice(Notice::UplinkFull { carried, base, is_seen }));
         }
     }
 }

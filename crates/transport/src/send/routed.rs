@@ -26,11 +26,10 @@ use super::files::{self, Files};
 use super::program::{announce, described, description, new_salt};
 use super::scan::Reading;
 use super::state::Saved;
-use super::{
-    ContentSize, Cut, SendEvent, SendOptions, SendProgress, Sent, ServeUse, Stopped, packages_folder,
-};
+use super::{ContentSize, Cut, SendOptions, SendProgress, Sent, ServeUse, Stopped, packages_folder};
 use crate::active::{KEEP_ALIVE, Node, NodeSocket, run};
 use crate::error::Error;
+use crate::event::Event;
 use crate::file_limit::raise_file_limit;
 use crate::host::{Clock, Interface};
 use crate::notice::Notice;
@@ -41,7 +40,7 @@ pub(super) fn send<P: AnyProtocol>(
     paths: &[PathBuf],
     options: &SendOptions<P>,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&SendEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<Sent, Error> {
     let name = options.protocol.name();
     let routers = || SessionError::Routers(name.to_owned());
@@ -64,11 +63,12 @@ pub(super) fn send<P: AnyProtocol>(
     // The table, which names all hashes, is sent first.
     let how = Reading { cut, tagged: u64::MAX };
     let saved = Saved::default();
-    let beginning = files::find(paths, &saved, how, stop, say)?;
+    let beginning = files::find(paths, &saved, how, stop, on_event)?;
     let bytes = beginning.found.iter().map(|(one, _)| one.length()).sum();
     let folder = options.packs.then(|| packages_folder(None));
     let key = options.key.as_ref();
-    let files = Files::new(&beginning, &session, &options.ends, &saved, (false, folder), (how, key), say)?;
+    let files =
+        Files::new(&beginning, &session, &options.ends, &saved, (false, folder), (how, key), on_event)?;
     drop((beginning, saved));
     let size = ContentSize { files: files.objects(), bytes };
     let down = DownOptions {
@@ -87,15 +87,16 @@ pub(super) fn send<P: AnyProtocol>(
         node.protect(Outgoing::new(scheme, numbers));
     }
     let described = described(&with_source(options, listen), size, node.session())?;
-    say(&SendEvent::Ready(node.session(), size.files, &described));
+    on_event(&Event::ready(node.session(), size.files, &described));
     let clock = Clock::default();
     let interface =
         options.is_announced.then(|| Interface::find(options.interface.as_deref(), options.group));
-    let announcing = interface
-        .transpose()?
-        .and_then(|interface| announce(&interface, &described, options, (clock.now(), random_seed()), say));
+    let announcing = interface.transpose()?.and_then(|interface| {
+        announce(&interface, &described, options, (clock.now(), random_seed()), on_event)
+    });
     let pieces = Ordered { order: files.in_order(), files, lost: BTreeSet::new(), notices: Vec::new() };
-    let mut sending = Sending { node, pieces, announcing, begin: clock.now(), progress: None, clock, say };
+    let mut sending =
+        Sending { node, pieces, announcing, begin: clock.now(), progress: None, clock, on_event };
     let is_done = run(&mut sending, &mut socket, &clock, stop)?;
     let Sending { pieces, announcing, progress, .. } = sending;
     announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
@@ -186,7 +187,7 @@ struct Sending<'a> {
     begin: Time,
     progress: Option<SendProgress>,
     clock: Clock,
-    say: &'a mut dyn FnMut(&SendEvent<'_>),
+    on_event: &'a mut dyn FnMut(&Event),
 }
 
 impl Node for Sending<'_> {
@@ -213,7 +214,7 @@ impl Node for Sending<'_> {
     }
 
     fn say_news(&mut self) {
-        self.pieces.notices.drain(..).for_each(|notice| (self.say)(&SendEvent::Notice(&notice)));
+        self.pieces.notices.drain(..).for_each(|notice| (self.on_event)(&Event::Notice(notice)));
     }
 
     fn report(&mut self, now: Time, socket: &NodeSocket) -> Result<(), Error> {
@@ -238,7 +239,8 @@ impl Node for Sending<'_> {
             completions: 0,
             estimates: self.node.estimates(now),
         };
-        (self.say)(&SendEvent::Progress(self.progress.insert(progress)));
+        self.progress = Some(progress);
+        (self.on_event)(&Event::Progress(progress.into()));
         Ok(())
     }
 

@@ -6,22 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
-use layercast_core::contract::Estimates;
 use layercast_core::family::AnyProtocol;
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::node::{Content, SourceCounters};
+use layercast_delivery::node::Content;
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
-use layercast_delivery::stream::{
-    CODEPOINT, InputCounters, LayerSource, SourceCounters as LayerSent, StreamPlan, StreamTable,
-};
+use layercast_delivery::stream::{CODEPOINT, LayerSource, StreamPlan, StreamTable};
 use layercast_protocols::registry::Protocol;
 
 use super::program::{Program, Supply, check_mtu, description, new_salt};
-use super::{Ends, SendEvent, SendOptions};
+use super::{Ends, SendOptions};
 use crate::announcing::{Size as ContentSize, ntp_now_s};
 use crate::error::Error;
+use crate::event::{End, Event};
+pub use crate::event::{StreamLayerSent, StreamSendProgress};
 use crate::host::{Interface, SourceHost};
 use crate::random_seed;
 use inputs::Reader;
@@ -41,28 +40,6 @@ pub struct StreamSendOptions<P = Protocol> {
     pub share: f64,
 }
 
-/// What a layer has sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StreamLayerSent {
-    /// Units that came.
-    pub input: InputCounters,
-    /// Symbols that were sent.
-    pub sent: LayerSent,
-}
-
-/// The progress of a transmission of live data.
-#[derive(Clone, Debug)]
-pub struct StreamSendProgress {
-    /// Time since the start.
-    pub elapsed: StdDuration,
-    /// The counters of the host.
-    pub counters: SourceCounters,
-    /// The source's estimates.
-    pub estimates: Estimates,
-    /// Each layer, from the base up.
-    pub layers: Vec<StreamLayerSent>,
-}
-
 /// Why sending stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamStopped {
@@ -74,13 +51,21 @@ pub enum StreamStopped {
     Interrupted,
 }
 
-/// What a transmission of live data says while it runs.
-#[derive(Debug)]
-pub enum StreamSendEvent<'a> {
-    /// What any transmission says: that it is ready, notices.
-    Host(&'a SendEvent<'a>),
-    /// Twice a second.
-    Progress(&'a StreamSendProgress),
+impl StreamStopped {
+    /// Its name for programs, which does not change.
+    pub fn name(self) -> &'static str {
+        match self {
+            StreamStopped::Inputs => "inputs",
+            StreamStopped::Time => "time",
+            StreamStopped::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl From<&(StreamStopped, StreamSendProgress)> for End {
+    fn from((stopped, progress): &(StreamStopped, StreamSendProgress)) -> End {
+        End { reason: stopped.name(), progress: Some(progress.clone().into()), ..End::default() }
+    }
 }
 
 /// The payload of a source of live data.
@@ -162,7 +147,7 @@ impl StreamSupply {
     }
 }
 
-/// Sends live data, input i in layer i, until all inputs have ended, the time is over, or a stop is requested. `say` gets the
+/// Sends live data, input i in layer i, until all inputs have ended, the time is over, or a stop is requested. `on_event` gets the
 /// events.
 ///
 /// # Errors
@@ -171,7 +156,7 @@ pub fn send<P: AnyProtocol>(
     inputs: &[StreamInput],
     options: &StreamSendOptions<P>,
     stop: &AtomicBool,
-    say: &mut dyn FnMut(&StreamSendEvent<'_>),
+    on_event: &mut dyn FnMut(&Event),
 ) -> Result<(StreamStopped, StreamSendProgress), Error> {
     let common = &options.send;
     let layers = usize::from(common.layers.count());
@@ -212,13 +197,10 @@ pub fn send<P: AnyProtocol>(
         scratch: vec![0; host.node.room()],
     };
     let size = ContentSize { files: inputs.len(), bytes: 0 };
-    let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
-    let mut program =
-        Program::start(host, &mut supply, interface, common, (size, seed), None, &mut host_say)?;
+    let mut program = Program::start(host, &mut supply, interface, common, (size, seed), None, on_event)?;
     let mut done_since = None;
     let outcome = loop {
-        let mut host_say = |event: &SendEvent<'_>| say(&StreamSendEvent::Host(event));
-        let now = match program.step(&mut supply, &mut host_say) {
+        let now = match program.step(&mut supply, on_event) {
             Ok(now) => now,
             Err(error) => break Err(error),
         };
@@ -233,11 +215,11 @@ pub fn send<P: AnyProtocol>(
         if !program.is_due(now) && stopped.is_none() {
             continue;
         }
-        if let Err(error) = program.look(now, &mut supply, &mut host_say) {
+        if let Err(error) = program.look(now, &mut supply, on_event) {
             break Err(error);
         }
         let progress = supply.progress(&program.host, elapsed);
-        say(&StreamSendEvent::Progress(&progress));
+        on_event(&Event::Progress(progress.clone().into()));
         if let Some(stopped) = stopped {
             break Ok((stopped, progress));
         }

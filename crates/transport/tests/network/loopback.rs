@@ -25,8 +25,9 @@ use layercast_core::units::Rate;
 use layercast_delivery::node::ReceiveError;
 use layercast_delivery::reception::{ReceptionEvent, ReceptionSettings};
 use layercast_delivery::session::Session;
-use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress, receive};
-use layercast_transport::send::{Ends, SendEvent, SendOptions, Sent, Stopped, send};
+use layercast_transport::event::{Event, Progress};
+use layercast_transport::receive::{Known, ReceiveOptions, ReceiveProgress, receive};
+use layercast_transport::send::{Ends, SendOptions, Sent, Stopped, send};
 use layercast_transport::{Error, Notice};
 
 use crate::fixture::{TempDir, content};
@@ -67,10 +68,10 @@ fn start(path: PathBuf, options: SendOptions) -> Source {
     let (announce, session) = std::sync::mpsc::channel();
     let (notify, notices) = std::sync::mpsc::channel();
     let flag = Arc::clone(&stop);
-    let mut say = move |event: &SendEvent<'_>| match event {
-        SendEvent::Ready(session, ..) => announce.send((*session).clone()).unwrap_or_default(),
-        SendEvent::Notice(notice) => notify.send((*notice).clone()).unwrap_or_default(),
-        SendEvent::Hashing { .. } | SendEvent::Progress(_) | SendEvent::Reception(_) => {}
+    let mut say = move |event: &Event| match event {
+        Event::Ready(ready) => announce.send(ready.session.clone()).unwrap_or_default(),
+        Event::Notice(notice) => notify.send(notice.clone()).unwrap_or_default(),
+        _ => {}
     };
     let thread = thread::spawn(move || send(&[path], &options, &flag, &mut say));
     Source { stop, session, notices, thread }
@@ -380,7 +381,7 @@ fn a_second_receiver_of_tfrc_is_turned_away() {
     let (begin, begun) = std::sync::mpsc::channel();
     let first = thread::spawn(move || {
         receive(&first, &ended, &mut |event| {
-            if let ReceiveEvent::Progress(progress) = event
+            if let Event::Progress(Progress::Receive(progress)) = event
                 && progress.counters.reports > 0
             {
                 begin.send(()).unwrap_or_default();
@@ -426,8 +427,8 @@ fn two_senders_of_one_group_are_noticed_by_both_and_by_receivers() {
     two.notice(is_other);
     let stop = AtomicBool::new(false);
     let (mut noticed, mut since) = (0, None);
-    let mut say = |event: &ReceiveEvent<'_>| {
-        if let ReceiveEvent::Notice(Notice::OtherSession { .. }) = event {
+    let mut say = |event: &Event| {
+        if let Event::Notice(Notice::OtherSession { .. }) = event {
             noticed += 1;
             since.get_or_insert_with(std::time::Instant::now);
         }

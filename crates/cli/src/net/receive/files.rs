@@ -7,7 +7,8 @@ use layercast_delivery::node::ReceiveError;
 use layercast_delivery::reception::ReceptionEvent;
 use layercast_delivery::security::protection::Rejection;
 use layercast_transport::Error;
-use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, ReceiveProgress};
+use layercast_transport::event::{End, Event, Progress, ReceiveProgress};
+use layercast_transport::receive::{Known, ReceiveOptions};
 
 use crate::failure::Failure;
 use crate::net::failure::{failure, status};
@@ -20,7 +21,7 @@ use crate::output::{complain, print};
 
 /// The transport's receiver for the protocols of some family.
 pub(crate) type ReceiveFiles =
-    fn(&ReceiveOptions, &AtomicBool, &mut dyn FnMut(&ReceiveEvent<'_>)) -> Result<ReceiveProgress, Error>;
+    fn(&ReceiveOptions, &AtomicBool, &mut dyn FnMut(&Event)) -> Result<ReceiveProgress, Error>;
 
 /// Receives files until all are here.
 pub(crate) fn receive(
@@ -37,21 +38,21 @@ pub(crate) fn receive(
     let mut watch = Watch::begin("receiver", *json, *metrics, trace.as_ref())?;
     let mut view = View::default();
     let outcome = receive_files(options, stop, &mut |event| {
-        watch.receive(event);
+        watch.event(event);
         match event {
-            ReceiveEvent::Session(session) => {
+            Event::Session(session) => {
                 view.session(session);
                 watch.log_session(&bar, quiet, session);
                 bar.set_message("waiting for the first packets");
             }
-            ReceiveEvent::Progress(progress) => {
+            Event::Progress(Progress::Receive(progress)) => {
                 bar.set_length(progress.objects.needed.max(1));
                 bar.set_position(progress.objects.held);
                 bar.set_message(view.lines(progress));
                 watch.log(&bar, quiet, || receiving(progress, &view));
             }
-            ReceiveEvent::Trace(at, note, estimates) => view.decided(*at, note, estimates),
-            ReceiveEvent::Object(event) => {
+            Event::Trace(trace) => view.decided(trace),
+            Event::Object(event) => {
                 if let (ReceptionEvent::Complete { path, length }, Some(command)) = (event, &command) {
                     command.file(path, *length);
                 }
@@ -59,11 +60,12 @@ pub(crate) fn receive(
                     bar.suspend(|| complain(&text));
                 }
             }
-            ReceiveEvent::Notice(notice) => note(&bar, notice),
+            Event::Notice(notice) => note(&bar, notice),
+            _ => {}
         }
     });
     bar.finish_and_clear();
-    watch.received(&outcome, status(&outcome));
+    watch.end(End::of(&outcome), status(&outcome));
     let failed = command.map_or(0, OnComplete::finish);
     let outcome = match outcome {
         Err(error) if options.keep_going && is_stopped(&error) => {
@@ -133,23 +135,9 @@ fn forged(progress: &ReceiveProgress) -> String {
 
 /// What an operator should know of an object while others are received; its end is in the result.
 fn object(event: &ReceptionEvent) -> Option<String> {
-    Some(match event {
-        ReceptionEvent::Resumed { path, held, needed } => {
-            format!("note: {path}: {held} of {needed} symbols are here already: the rest follows")
-        }
-        ReceptionEvent::NotRecorded { path } => {
-            format!(
-                "warning: {path}: what arrives is not recorded, so that a restarted receiver would begin again"
-            )
-        }
-        ReceptionEvent::WrongHash { path } => {
-            format!("warning: {path} is complete but its hash is wrong: its reception starts again")
-        }
-        ReceptionEvent::Failed { path, reason } => format!("warning: {path}: {reason}"),
-        ReceptionEvent::Rejected(error) => format!("warning: {error}"),
-        ReceptionEvent::Removed { path } => format!("note: {path} was removed by the source"),
-        ReceptionEvent::Complete { .. } | ReceptionEvent::Present { .. } => return None,
-    })
+    let kind = if event.is_warning() { "warning" } else { "note" };
+    let path = event.path().map_or(String::new(), |path| format!("{path}: "));
+    event.text().map(|text| format!("{kind}: {path}{text}"))
 }
 
 fn receiving(progress: &ReceiveProgress, view: &View) -> String {

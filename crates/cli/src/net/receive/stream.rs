@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration as StdDuration;
 
 use layercast_transport::Error;
+use layercast_transport::event::{End, Event, Progress};
+use layercast_transport::receive::ReceiveOptions;
 use layercast_transport::receive::stream::{
-    self as receiving, StreamEnded, StreamOutput, StreamOutputs, StreamReceiveEvent, StreamReceiveProgress,
+    self as receiving, StreamEnded, StreamOutput, StreamOutputs, StreamReceiveProgress,
 };
-use layercast_transport::receive::{ReceiveEvent, ReceiveOptions};
 
 use crate::failure::Failure;
 use crate::net::failure::{failure, status};
@@ -23,7 +23,7 @@ pub(crate) type ReceiveStream = fn(
     &ReceiveOptions,
     &StreamOutputs,
     &AtomicBool,
-    &mut dyn FnMut(&StreamReceiveEvent<'_>),
+    &mut dyn FnMut(&Event),
 ) -> Result<(StreamEnded, StreamReceiveProgress), Error>;
 
 /// Receives live data until its end.
@@ -40,22 +40,20 @@ pub(crate) fn receive(
     bar.set_message("waiting for the session");
     let mut watch = Watch::begin("receiver", *json, None, None)?;
     let outcome = receive_stream(options, outputs, stop, &mut |event| {
-        watch.receive_stream(event);
+        watch.event(event);
         match event {
-            StreamReceiveEvent::Host(ReceiveEvent::Session(session)) => {
-                watch.log_session(&bar, quiet, session);
-            }
-            StreamReceiveEvent::Host(ReceiveEvent::Notice(notice)) => note(&bar, notice),
-            StreamReceiveEvent::Host(_) | StreamReceiveEvent::Gap(..) => {}
-            StreamReceiveEvent::Progress(progress) => {
+            Event::Session(session) => watch.log_session(&bar, quiet, session),
+            Event::Notice(notice) => note(&bar, notice),
+            Event::Progress(Progress::StreamReceive(progress)) => {
                 let text = received(progress);
                 bar.set_message(text.clone());
                 watch.log(&bar, quiet, || text);
             }
+            _ => {}
         }
     });
     bar.finish_and_clear();
-    watch.stream_received(&outcome, status(&outcome));
+    watch.end(End::of(&outcome), status(&outcome));
     let (ended, progress) = outcome.map_err(failure)?;
     let why = match ended {
         StreamEnded::Session => "the source has ended the session",
@@ -90,8 +88,6 @@ fn received_layers(progress: &StreamReceiveProgress) -> String {
     let mut text = String::new();
     for (index, layer) in progress.layers.iter().enumerate() {
         let counters = &layer.counters;
-        let mean =
-            StdDuration::from_micros(counters.delay_sum_us.checked_div(counters.units).unwrap_or_default());
         let _ = writeln!(
             text,
             "Layer {index}: {} units, {} bytes, {} lost, {} late, {} while it was not held, {} not written; {} blocks \
@@ -103,7 +99,7 @@ fn received_layers(progress: &StreamReceiveProgress) -> String {
             counters.absent,
             layer.unwritten,
             counters.repaired,
-            mean.as_secs_f64() * 1e3,
+            counters.mean_delay_ms().unwrap_or_default(),
             counters.delay_max_us as f64 / 1e3,
         );
     }

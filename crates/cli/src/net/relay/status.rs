@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 
 use layercast_transport::relay::RelayStatus as Status;
-use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::net::metrics::{self, Page, Served};
@@ -21,17 +20,17 @@ pub(crate) fn serve_metrics(at: Option<SocketAddr>, served: &Served) -> Result<(
 /// Serves it from now on, as measures and as JSON.
 pub(crate) fn serve(status: &Status, served: &Served) {
     served.set(page(status));
-    served.set_status(json(status).to_string());
+    served.set_status(serde_json::to_string(status).unwrap_or_default());
 }
 
 /// The measures for Prometheus.
 fn page(status: &Status) -> Page {
-    let counters = &status.counters;
+    let counters = &status.node.counters;
     let mut page = Page::default();
-    page.gauge("relay_children", "Children now.", Some(status.children.len() as f64));
-    page.gauge("relay_sessions", "Sessions that some child wants.", Some(status.sessions.len() as f64));
-    page.gauge("relay_rate_bps", "Bits per second to children.", Some(status.rate.as_bps()));
-    page.gauge("relay_depth", "Relays up to the source or to multicast.", Some(f64::from(status.depth)));
+    page.gauge("relay_children", "Children now.", Some(status.node.children.len() as f64));
+    page.gauge("relay_sessions", "Sessions that some child wants.", Some(status.node.sessions.len() as f64));
+    page.gauge("relay_rate_bps", "Bits per second to children.", Some(status.node.rate.as_bps()));
+    page.gauge("relay_depth", "Relays up to the source or to multicast.", Some(f64::from(status.node.depth)));
     page.counter_s("relay_cpu_seconds_total", "Processor time of the relay.", status.cpu_s);
     if let Some(link) = &status.link {
         let hosts = Some(link.hosts as f64);
@@ -56,9 +55,13 @@ fn page(status: &Status) -> Page {
         }
     }
     for (name, help, value) in [
-        ("relay_packets_total", "Packets to children, each counted for itself.", status.packets),
-        ("relay_bytes_total", "Their bytes, without headers of UDP and IP.", status.bytes),
-        ("relay_dropped_packets_total", "Packets that were not sent, for lack of capacity.", status.dropped),
+        ("relay_packets_total", "Packets to children, each counted for itself.", status.node.packets),
+        ("relay_bytes_total", "Their bytes, without headers of UDP and IP.", status.node.bytes),
+        (
+            "relay_dropped_packets_total",
+            "Packets that were not sent, for lack of capacity.",
+            status.node.dropped,
+        ),
         ("relay_send_calls_total", "System calls that sent them.", status.send_calls),
         ("relay_welcomed_total", "Children that were let in.", counters.welcomed),
         ("relay_refused_total", "Children that were refused.", counters.refused),
@@ -80,74 +83,4 @@ fn page(status: &Status) -> Page {
         page.counter(name, help, value);
     }
     page
-}
-
-/// All of it as JSON.
-fn json(status: &Status) -> Value {
-    let counters = &status.counters;
-    let sessions = status.sessions.iter().map(|session| {
-        json!({
-            "session": session.place,
-            "group": session.key.group.to_string(),
-            "source": session.key.source.map(|source| source.to_string()),
-            "children": session.children,
-            "channels": session.channels,
-            "parent": session.parent.map(|parent| json!({
-                "address": parent.parent.to_string(),
-                "from_port": session.parent_port,
-                "rtt_s": parent.rtt.map(|rtt| rtt.as_secs_f64()),
-                "received": parent.received,
-                "dropped": parent.dropped,
-            })),
-        })
-    });
-    let children = status.children.iter().map(|child| {
-        json!({
-            "address": child.address.map(|address| address.to_string()),
-            "session": child.session,
-            "channels": child.channels,
-            "for_s": child.for_s,
-            "packets": child.packets,
-            "bytes": child.bytes,
-            "dropped": child.dropped,
-            "missing": child.missing,
-        })
-    });
-    let link = status.link.as_ref().map(|link| {
-        json!({
-            "interface": link.interface,
-            "hosts": link.hosts,
-            "queriers": link.other_queriers.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "reports": link.reports,
-            "untracked": link.untracked,
-        })
-    });
-    let router = status.router.as_ref().map(|router| {
-        json!({
-            "protocol": router.protocol,
-            "active": router.is_taking_part,
-            "received": router.counters.received,
-            "data": router.counters.data,
-            "repairs": router.counters.repairs,
-            "marked": router.counters.marked,
-            "malformed": router.counters.malformed,
-        })
-    });
-    json!({
-        "listen": status.listen.map(|listen| listen.to_string()),
-        "depth": status.depth,
-        "cpu_s": status.cpu_s,
-        "rate_bps": status.rate.as_bps(),
-        "packets": status.packets,
-        "bytes": status.bytes,
-        "dropped": status.dropped,
-        "welcomed": counters.welcomed,
-        "refused": counters.refused,
-        "lost": counters.lost,
-        "unanswered": counters.unanswered,
-        "local": link,
-        "router": router,
-        "sessions": sessions.collect::<Vec<_>>(),
-        "children": children.collect::<Vec<_>>(),
-    })
 }

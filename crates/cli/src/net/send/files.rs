@@ -9,7 +9,8 @@ use layercast_core::session::Requirements;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::session::Session;
 use layercast_transport::announcing::Size as ContentSize;
-use layercast_transport::send::{self, Ends, SendEvent, SendProgress, Sent, Stopped};
+use layercast_transport::event::{End, Event, Progress, Reception, SendProgress};
+use layercast_transport::send::{self, Ends, Sent, Stopped};
 
 use crate::failure::Failure;
 use crate::net::failure::{failure, status};
@@ -60,9 +61,10 @@ pub(crate) fn send<P: AnyProtocol>(files: &FilesSend<P>) -> Result<(), Failure> 
     let (mut receivers, mut what) = (None, String::new());
     let outcome = send::send(paths, options, &stop, &mut |event| {
         match event {
-            SendEvent::Hashing { done, of } => hashing.show(&bar, quiet, *done, *of),
-            SendEvent::Ready(session, objects, description) => {
-                what = one_line(&sent_files(paths, *objects, description));
+            Event::Hashing { done, of } => hashing.show(&bar, quiet, *done, *of),
+            Event::Ready(ready) => {
+                let (session, description) = (&ready.session, &ready.description);
+                what = one_line(&sent_files(paths, ready.objects, description));
                 described = finding::write_description(
                     describe.as_deref(),
                     options.key.as_ref(),
@@ -78,7 +80,7 @@ pub(crate) fn send<P: AnyProtocol>(files: &FilesSend<P>) -> Result<(), Failure> 
                 })
                 .and_then(|()| finding::name_session(*json, description));
             }
-            SendEvent::Progress(progress) => {
+            Event::Progress(Progress::Send(progress)) => {
                 let receivers =
                     receivers.as_ref().and_then(|known| reception::line(known, progress.completions));
                 let mut text = format!("{what}: {}", sending(progress, &ends));
@@ -86,17 +88,18 @@ pub(crate) fn send<P: AnyProtocol>(files: &FilesSend<P>) -> Result<(), Failure> 
                 bar.set_message(text.clone());
                 watch.log(&bar, quiet, || text);
             }
-            SendEvent::Reception(reception) => receivers = Some((*reception).clone()),
-            SendEvent::Notice(notice) => note(&bar, notice),
+            Event::Reception(reception) => receivers = Some(Reception::clone(reception)),
+            Event::Notice(notice) => note(&bar, notice),
+            _ => {}
         }
-        watch.send(event);
+        watch.event(event);
     });
     bar.finish_and_clear();
     let judged = match (&outcome, described.map_err(Failure::from)) {
         (Ok(sent), Ok(())) => verdict(sent, &ends, options.protocol.requirements().has_routers()),
         (_, described) => described,
     };
-    watch.sent(&outcome, if judged.is_err() { 1 } else { status(&outcome) });
+    watch.end(End::of(&outcome), if judged.is_err() { 1 } else { status(&outcome) });
     let sent = outcome.map_err(failure)?;
     if !watch.is_json() {
         print(&ended(&sent, &ends))?;

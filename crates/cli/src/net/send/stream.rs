@@ -5,10 +5,8 @@ use std::fmt::Write as _;
 use layercast_core::family::AnyProtocol;
 use layercast_delivery::session::Session;
 use layercast_delivery::stream::StreamPlan;
-use layercast_transport::send::SendEvent;
-use layercast_transport::send::stream::{
-    self as sending, StreamSendEvent, StreamSendProgress, StreamStopped,
-};
+use layercast_transport::event::{End, Event, Progress, StreamSendProgress};
+use layercast_transport::send::stream::{self as sending, StreamStopped};
 
 use crate::failure::Failure;
 use crate::net::failure::{failure, status};
@@ -31,27 +29,26 @@ pub(crate) fn send<P: AnyProtocol>(stream: &StreamSend<P>) -> Result<(), Failure
     let mut receivers = None;
     let outcome = sending::send(inputs, options, &stop, &mut |event| {
         match event {
-            StreamSendEvent::Host(SendEvent::Ready(session, _, description)) => {
+            Event::Ready(ready) => {
+                let (session, description) = (&ready.session, &ready.description);
                 described = finding::write_description(describe.as_deref(), None, session, description)
                     .and_then(|()| if *json { Ok(()) } else { announce(&options.plan, session) })
                     .and_then(|()| finding::name_session(*json, description));
             }
-            StreamSendEvent::Host(SendEvent::Notice(notice)) => note(&bar, notice),
-            StreamSendEvent::Host(SendEvent::Reception(reception)) => {
-                receivers = reception::number_of(reception);
-            }
-            StreamSendEvent::Host(_) => {}
-            StreamSendEvent::Progress(progress) => {
+            Event::Notice(notice) => note(&bar, notice),
+            Event::Reception(reception) => receivers = reception::number_of(reception),
+            Event::Progress(Progress::StreamSend(progress)) => {
                 let mut text = sent(progress);
                 text.extend(receivers.as_ref().map(|receivers| format!(", {receivers}")));
                 bar.set_message(text.clone());
                 watch.log(&bar, quiet, || text);
             }
+            _ => {}
         }
-        watch.send_stream(event);
+        watch.event(event);
     });
     bar.finish_and_clear();
-    watch.stream_sent(&outcome, status(&outcome));
+    watch.end(End::of(&outcome), status(&outcome));
     let (stopped, progress) = outcome.map_err(failure)?;
     if !watch.is_json() {
         let why = match stopped {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use layercast_core::units::{Channel, Duration, Time};
+use serde::Serialize;
 
 use super::bucket::Bucket;
 use crate::relay::channels::ChannelSet;
@@ -94,7 +95,7 @@ pub struct Feedback<'m> {
 }
 
 /// What a relay has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ParentCounters {
     /// Messages that were none.
     pub malformed: u64,

@@ -68,7 +68,7 @@ fn packets_of_held_channels_arrive_whole_with_their_marks() {
         until(&mut server, &mut tunnels, &mut inbox, |_, tunnels, _| {
             tunnels.iter().all(|tunnel| tunnel.link().is_some_and(|link| link.is_settled))
         });
-        assert_eq!(server.status().children.len(), 2);
+        assert_eq!(server.status().node.children.len(), 2);
         // More than a run, of several lengths; an empty packet is one too.
         let lengths: Vec<usize> =
             (0..150).map(|n| if n % 40 == 39 { n } else { 1200 }).chain([0, 5]).collect();
@@ -90,8 +90,8 @@ fn packets_of_held_channels_arrive_whole_with_their_marks() {
         }
         assert_eq!((tunnels[0].hops(), tunnels[1].hops()), (1, 0));
         let status = server.status();
-        assert_eq!((status.packets, status.dropped), (3 * lengths.len() as u64, 0));
-        assert!(status.send_calls * 3 < status.packets, "{status:?}");
+        assert_eq!((status.node.packets, status.node.dropped), (3 * lengths.len() as u64, 0));
+        assert!(status.send_calls * 3 < status.node.packets, "{status:?}");
     }
 }
 
@@ -114,9 +114,11 @@ fn beyond_the_highest_rate_packets_are_dropped_and_nobody_is_let_in() {
         std::thread::sleep(StdDuration::from_millis(1));
     }
     let status = server.status();
-    let rate = status.bytes as f64 * 8.0 / begin.elapsed().as_secs_f64();
+    let rate = status.node.bytes as f64 * 8.0 / begin.elapsed().as_secs_f64();
     assert!((4e6..=9.5e6).contains(&rate), "{rate} {status:?}");
-    assert!(status.dropped > status.packets && status.children[0].dropped == status.dropped);
+    assert!(
+        status.node.dropped > status.node.packets && status.node.children[0].dropped == status.node.dropped
+    );
     let mut late = [tunnel(at, 0)];
-    until(&mut server, &mut late, &mut inbox, |server, _, _| server.status().counters.refused > 0);
+    until(&mut server, &mut late, &mut inbox, |server, _, _| server.status().node.counters.refused > 0);
 }

@@ -11,7 +11,8 @@ use layercast_core::layers::LayerTable;
 use layercast_core::units::Rate;
 use layercast_delivery::search::Known;
 use layercast_transport::amt::AmtRelay;
-use layercast_transport::receive::{ReceiveEvent, ReceiveOptions, ReceiveProgress, RelayUse, receive};
+use layercast_transport::event::Event;
+use layercast_transport::receive::{ReceiveOptions, ReceiveProgress, RelayUse, receive};
 use layercast_transport::send::{SendOptions, Sent, send};
 use layercast_transport::{Error, Notice};
 
@@ -37,8 +38,8 @@ pub(crate) fn receive_into(
     notices: &Mutex<Vec<Notice>>,
 ) -> Result<ReceiveProgress, Error> {
     receive(options, &AtomicBool::new(false), &mut |event| {
-        if let ReceiveEvent::Notice(notice) = event {
-            notices.lock().unwrap().push((*notice).clone());
+        if let Event::Notice(notice) = event {
+            notices.lock().unwrap().push(notice.clone());
         }
     })
 }

@@ -15,9 +15,10 @@ use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::protocols::deployed;
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
-use layercast_transport::receive::{Known, ReceiveEvent, ReceiveOptions, receive};
-use layercast_transport::relay::{RelayEvent, RelayOptions, ServeOptions, relay};
-use layercast_transport::send::{Ends, PART_SYMBOLS, SendEvent, SendOptions, ServeUse, TAGGED, send};
+use layercast_transport::event::{Event, Progress};
+use layercast_transport::receive::{Known, ReceiveOptions, receive};
+use layercast_transport::relay::{RelayOptions, ServeOptions, relay};
+use layercast_transport::send::{Ends, PART_SYMBOLS, SendOptions, ServeUse, TAGGED, send};
 
 const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
@@ -66,11 +67,12 @@ pub(crate) fn play(role: &str) {
                 local: Some(local.to_owned()),
             };
             let outcome = relay(&options, &stop, &mut |event| match event {
-                RelayEvent::Progress(status) => println!("STATUS {status:?}"),
-                RelayEvent::Channel(change) if change.is_join => println!("JOINED {}", change.channel.0),
-                RelayEvent::Channel(change) => println!("LEFT {}", change.channel.0),
-                RelayEvent::Ready(at) => println!("READY {at}"),
-                RelayEvent::Notice(notice) => println!("NOTICE {notice}"),
+                Event::Progress(Progress::Relay(status)) => println!("STATUS {status:?}"),
+                Event::Channel(change) if change.is_join => println!("JOINED {}", change.channel.0),
+                Event::Channel(change) => println!("LEFT {}", change.channel.0),
+                Event::Listening { address: at } => println!("READY {at}"),
+                Event::Notice(notice) => println!("NOTICE {notice}"),
+                _ => {}
             });
             println!("RELAYED {outcome:?}");
         }
@@ -111,9 +113,9 @@ pub(crate) fn play(role: &str) {
                 key: None,
             };
             let outcome = send(&[PathBuf::from(file)], &options, &stop, &mut |event| match event {
-                SendEvent::Progress(report) => println!("{report:?}"),
-                SendEvent::Notice(notice) => println!("NOTICE {notice}"),
-                SendEvent::Hashing { .. } | SendEvent::Ready(..) | SendEvent::Reception(_) => {}
+                Event::Progress(Progress::Send(report)) => println!("{report:?}"),
+                Event::Notice(notice) => println!("NOTICE {notice}"),
+                _ => {}
             });
             println!("SENT {outcome:?}");
         }
@@ -165,13 +167,16 @@ pub(crate) fn play(role: &str) {
                     last = at;
                 }
             };
-            let mut say = |event: &ReceiveEvent<'_>| match event {
-                ReceiveEvent::Progress(report) => print(report),
-                ReceiveEvent::Notice(notice) => println!("NOTICE {notice}"),
-                ReceiveEvent::Object(event) => println!("OBJECT {event:?}"),
-                ReceiveEvent::Trace(_, ReceiverNote::Joined(channel), _) => println!("JOINED {}", channel.0),
-                ReceiveEvent::Trace(_, ReceiverNote::Left(channel), _) => println!("LEFT {}", channel.0),
-                ReceiveEvent::Session(_) | ReceiveEvent::Trace(..) => {}
+            let mut say = |event: &Event| match event {
+                Event::Progress(Progress::Receive(report)) => print(report),
+                Event::Notice(notice) => println!("NOTICE {notice}"),
+                Event::Object(event) => println!("OBJECT {event:?}"),
+                Event::Trace(trace) => match trace.note {
+                    ReceiverNote::Joined(channel) => println!("JOINED {}", channel.0),
+                    ReceiverNote::Left(channel) => println!("LEFT {}", channel.0),
+                    ReceiverNote::Trace(_) => {}
+                },
+                _ => {}
             };
             match receive(&options, &stop, &mut say) {
                 Ok(report) => println!("RECEIVED IN {:.1} {report:?}", report.elapsed.as_secs_f64()),

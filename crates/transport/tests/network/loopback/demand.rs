@@ -23,8 +23,8 @@ fn holding(
     thread::spawn(move || {
         let mut notices = Vec::new();
         let ended = receive(&options, &stop, &mut |event| {
-            if let ReceiveEvent::Notice(notice) = event {
-                notices.push((*notice).clone());
+            if let Event::Notice(notice) = event {
+                notices.push(notice.clone());
             }
         });
         assert!(ended.is_err(), "the file is too long to be complete");
@@ -49,7 +49,7 @@ fn layers_that_nobody_holds_are_left_out_until_someone_comes() {
     let (flag, log) = (Arc::clone(&stop_source), Arc::clone(&sent));
     let source = thread::spawn(move || {
         send(&[file], &options, &flag, &mut |event| {
-            if let SendEvent::Progress(progress) = event {
+            if let Event::Progress(Progress::Send(progress)) = event {
                 log.lock().unwrap().push((progress.elapsed.as_secs_f64(), progress.counters.packets));
             }
         })

@@ -20,9 +20,9 @@ fn a_partial_file_is_kept_and_the_next_receiver_goes_on_with_it() {
         let source_flag = Arc::clone(&source.stop);
         let mut before = None;
         let mut resumed = None;
-        let mut say = |event: &ReceiveEvent<'_>| match event {
-            ReceiveEvent::Object(ReceptionEvent::Resumed { held, .. }) => resumed = Some(*held),
-            ReceiveEvent::Progress(progress) => {
+        let mut say = |event: &Event| match event {
+            Event::Object(ReceptionEvent::Resumed { held, .. }) => resumed = Some(*held),
+            Event::Progress(Progress::Receive(progress)) => {
                 let first = *before.get_or_insert(progress.objects.held);
                 // A fifth of the file more is enough of it.
                 if progress.objects.held > first + needed / 20 {
@@ -87,7 +87,7 @@ fn a_partial_file_that_another_receiver_writes_is_busy() {
     let (begin, begun) = std::sync::mpsc::channel();
     let first = thread::spawn(move || {
         receive(&first, &flag, &mut |event| {
-            if let ReceiveEvent::Progress(progress) = event
+            if let Event::Progress(Progress::Receive(progress)) = event
                 && progress.objects.held > 0
             {
                 begin.send(()).unwrap_or_default();
@@ -249,8 +249,8 @@ fn a_file_that_is_sent_while_it_is_hashed_arrives_and_is_continued() {
     let source = start(file.clone(), tagged());
     source.session();
     let user = AtomicBool::new(false);
-    let mut say = |event: &ReceiveEvent<'_>| {
-        if let ReceiveEvent::Progress(progress) = event {
+    let mut say = |event: &Event| {
+        if let Event::Progress(Progress::Receive(progress)) = event {
             user.store(progress.objects.held > 300, Ordering::Relaxed);
         }
     };
@@ -264,8 +264,8 @@ fn a_file_that_is_sent_while_it_is_hashed_arrives_and_is_continued() {
     let source = start(file, tagged());
     source.session();
     let mut resumed = None;
-    let mut say = |event: &ReceiveEvent<'_>| {
-        if let ReceiveEvent::Object(ReceptionEvent::Resumed { held, .. }) = event {
+    let mut say = |event: &Event| {
+        if let Event::Object(ReceptionEvent::Resumed { held, .. }) = event {
             resumed = Some(*held);
         }
     };

@@ -33,8 +33,14 @@ fn a_receiver_joins_more_groups_than_a_socket_may() {
     receiver.protocol_options = vec![("level".to_owned(), (count - 1).to_string())];
     let (stop, mut joined, mut failed) = (AtomicBool::new(false), Vec::new(), 0);
     let ended = receive(&receiver, &stop, &mut |event| match event {
-        ReceiveEvent::Trace(_, ReceiverNote::Joined(channel), _) => joined.push(*channel),
-        ReceiveEvent::Progress(progress) if progress.estimates.level == Level::from_count(count) => {
+        Event::Trace(trace) => {
+            if let ReceiverNote::Joined(channel) = trace.note {
+                joined.push(channel);
+            }
+        }
+        Event::Progress(Progress::Receive(progress))
+            if progress.estimates.level == Level::from_count(count) =>
+        {
             failed = progress.counters.node.failed_joins;
             stop.store(true, Ordering::Relaxed);
         }

@@ -8,8 +8,9 @@ use layercast_delivery::relay::child::News;
 use layercast_delivery::relay::message::{Alternatives, MESSAGE_MAX, Message};
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
+use layercast_transport::event::{Event, Progress};
 use layercast_transport::receive::RelayUse;
-use layercast_transport::relay::{RelayEvent, RelayOptions, RelayStatus, ServeOptions, relay};
+use layercast_transport::relay::{RelayOptions, RelayStatus, ServeOptions, relay};
 use layercast_transport::send::ServeUse;
 
 use super::*;
@@ -50,7 +51,7 @@ fn relaying(number: u8, parents: &[SocketAddr], others: &[SocketAddr]) -> Relayi
     let (announce, ready) = std::sync::mpsc::channel();
     let thread = thread::spawn(move || {
         relay(&options, &flag, &mut |event| {
-            if let RelayEvent::Ready(at) = event {
+            if let Event::Listening { address: at } = event {
                 announce.send(*at).unwrap();
             }
         })
@@ -102,9 +103,9 @@ fn a_tree_of_relays_carries_a_file_without_multicast() {
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
     let (lower, upper) = (lower.end(), upper.end());
-    assert_eq!((lower.counters.welcomed, upper.counters.welcomed), (2, 2));
-    assert_eq!((upper.depth, lower.depth), (1, 2));
-    assert!(lower.send_calls < lower.packets, "runs are sent by one call: {lower:?}");
+    assert_eq!((lower.node.counters.welcomed, upper.node.counters.welcomed), (2, 2));
+    assert_eq!((upper.node.depth, lower.node.depth), (1, 2));
+    assert!(lower.send_calls < lower.node.packets, "runs are sent by one call: {lower:?}");
 }
 
 /// Decoding, and what is done with a file when it is complete, may take longer than a relay waits for a silent child.
@@ -119,14 +120,14 @@ fn a_receiver_that_is_busy_for_long_still_says_that_it_is_complete() {
     let options = through(44, temp.directory("into"), &[one.at]);
     let keep_alive = Duration::from_nanos(Limits::default().keep_alive.as_ns());
     let received = receive(&options, &AtomicBool::new(false), &mut |event| {
-        if let ReceiveEvent::Object(_) = event {
+        if let Event::Object(_) = event {
             thread::sleep(keep_alive * 8);
         }
     });
     assert!(received.unwrap().objects.is_complete());
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!(sent.stopped, Stopped::Completions);
-    assert!(one.end().counters.lost >= 1, "the relay took it for gone");
+    assert!(one.end().node.counters.lost >= 1, "the relay took it for gone");
 }
 
 /// What lies between a receiver and its relay: everything passes, until it is cut.
@@ -173,14 +174,14 @@ fn a_receiver_whose_relay_dies_at_the_end_says_through_the_next_that_it_is_compl
     let (at, cut) = cable(first.at);
     let options = through(54, temp.directory("into"), &[at, second.at]);
     let received = receive(&options, &AtomicBool::new(false), &mut |event| {
-        if let ReceiveEvent::Object(_) = event {
+        if let Event::Object(_) = event {
             cut.store(true, Ordering::Relaxed);
         }
     });
     assert!(received.unwrap().objects.is_complete());
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
-    assert_eq!(second.end().counters.welcomed, 1);
+    assert_eq!(second.end().node.counters.welcomed, 1);
     first.end();
 }
 
@@ -196,9 +197,9 @@ fn a_receiver_goes_to_another_relay_and_keeps_what_it_has() {
     let mut first = Some(first);
     let (mut news, mut held, mut sessions) = (Vec::new(), 0, 0);
     let done = receive(&options, &AtomicBool::new(false), &mut |event| match event {
-        ReceiveEvent::Session(_) => sessions += 1,
-        ReceiveEvent::Notice(Notice::Relay { news: one }) => news.push(*one),
-        ReceiveEvent::Progress(progress) => {
+        Event::Session(_) => sessions += 1,
+        Event::Notice(Notice::Relay { news: one }) => news.push(*one),
+        Event::Progress(Progress::Receive(progress)) => {
             assert!(progress.objects.held >= held, "nothing is lost");
             held = progress.objects.held;
             if held * 4 > progress.objects.needed
@@ -237,7 +238,7 @@ fn where_multicast_comes_no_relay_is_asked_and_a_relay_joins_it_for_others() {
     assert_eq!(fs::read(native.join().unwrap().unwrap().0).unwrap(), data);
     assert_eq!(source.thread.join().unwrap().unwrap().missing(&ends), Some(0));
     let status = relay.end();
-    assert_eq!((status.counters.welcomed, status.counters.feedback > 0), (1, true), "{status:?}");
+    assert_eq!((status.node.counters.welcomed, status.node.counters.feedback > 0), (1, true), "{status:?}");
 }
 
 #[test]
@@ -279,7 +280,7 @@ fn a_flood_of_hellos_from_many_addresses_harms_neither_children_nor_memory() {
     let sent = flood.join().unwrap();
     let status = relay.end();
     assert!(sent > 4000 || took < Duration::from_secs(3), "{sent} hellos in {took:?}");
-    assert_eq!(status.counters.welcomed, 1);
-    assert!(status.counters.challenges + status.counters.unanswered > sent / 20, "{status:?}");
+    assert_eq!(status.node.counters.welcomed, 1);
+    assert!(status.node.counters.challenges + status.node.counters.unanswered > sent / 20, "{status:?}");
     source.thread.join().unwrap().unwrap();
 }

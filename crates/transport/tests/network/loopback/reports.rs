@@ -13,9 +13,9 @@ fn watched(
     let stop = AtomicBool::new(false);
     let mut seen = Vec::new();
     let sent = send(&[path], &options, &stop, &mut |event| {
-        if let SendEvent::Reception(reception) = event {
+        if let Event::Reception(reception) = event {
             stop.store(until(reception), Ordering::Relaxed);
-            seen.push((*reception).clone());
+            seen.push(Reception::clone(reception));
         }
     });
     (seen, sent.unwrap())

@@ -91,7 +91,7 @@ fn a_receiver_with_a_key_waits_for_its_own_session_whatever_else_is_sent() {
         let receiver = thread::spawn(move || {
             let mut notices = Vec::new();
             let received = receive(&options, &AtomicBool::new(false), &mut |event| {
-                if let ReceiveEvent::Notice(notice) = event {
+                if let Event::Notice(notice) = event {
                     notices.push(notice.name());
                 }
             });

@@ -9,11 +9,10 @@ use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::security::keys::GroupKey;
 use layercast_delivery::session::SessionError;
 use layercast_delivery::stream::{StreamPlan, Units};
-use layercast_transport::receive::stream::{
-    self as receiving_stream, StreamEnded, StreamOutputs, StreamReceiveEvent,
-};
+use layercast_transport::event::{Event, Progress};
+use layercast_transport::receive::stream::{self as receiving_stream, StreamEnded, StreamOutputs};
 use layercast_transport::send::stream::{
-    self as sending_stream, StreamInput, StreamSendEvent, StreamSendOptions, StreamStopped,
+    self as sending_stream, StreamInput, StreamSendOptions, StreamStopped,
 };
 
 use super::*;
@@ -65,11 +64,11 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
     let (heard, is_heard) = mpsc::channel();
     let inputs: Vec<StreamInput> = paths.iter().cloned().map(StreamInput::Path).collect();
     let source = thread::spawn(move || {
-        let mut say = |event: &StreamSendEvent<'_>| match event {
-            StreamSendEvent::Host(SendEvent::Ready(session, ..)) => {
-                describe.send((*session).clone()).unwrap();
+        let mut say = |event: &Event| match event {
+            Event::Ready(ready) => {
+                describe.send(ready.session.clone()).unwrap();
             }
-            StreamSendEvent::Progress(progress) if progress.counters.demands > 0 => {
+            Event::Progress(Progress::StreamSend(progress)) if progress.counters.demands > 0 => {
                 heard.send(()).unwrap_or_default();
             }
             _ => {}
@@ -90,9 +89,9 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
     };
     let (joined, has_joined) = mpsc::channel();
     let receiver = thread::spawn(move || {
-        let mut say = |event: &StreamReceiveEvent<'_>| {
-            if let StreamReceiveEvent::Host(ReceiveEvent::Trace(_, ReceiverNote::Joined(Channel(1)), _)) =
-                event
+        let mut say = |event: &Event| {
+            if let Event::Trace(trace) = event
+                && trace.note == ReceiverNote::Joined(Channel(1))
             {
                 joined.send(()).unwrap_or_default();
             }
