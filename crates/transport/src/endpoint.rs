@@ -25,7 +25,7 @@ use crate::error::Error;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::session::{Session, SessionError};
 
-pub use event::{Event, Report};
+pub use event::{Belief, Bps, Event, Report};
 
 /// How long a wait is at most, so that a stop is seen.
 const LONGEST_WAIT: Duration = Duration::from_ms(20);
@@ -164,6 +164,6 @@ impl RunClock {
 
 /// Writes an event as a line.
 fn say(out: &mut dyn Write, event: Event, at: Time) -> Result<(), Error> {
-    let line = serde_json::to_string(&Report { at, event }).map_err(|error| Error::Report(error.into()))?;
+    let line = serde_json::to_string(&Report { at_ns: at.as_ns(), event }).map_err(|error| Error::Report(error.into()))?;
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Error::Report)
 }

@@ -108,3 +108,6 @@ impl Event {
         Event::Ready(Box::new(Ready { session, objects, description }))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,17 +1,14 @@
-//! What an endpoint reports.
+//! What an endpoint reports, as lines of JSON.
 
-use layercast_core::contract::{Cause, Estimates};
-use layercast_core::units::{Channel, Level, RateEstimate, Time};
-use serde::{Serialize, Serializer};
+use layercast_core::contract::Estimates;
+use layercast_core::units::RateEstimate;
+use serde::Serialize;
 
-/// What an endpoint reports at a time of the run. Serialised it is a map with `at_ns` and `event`, and what belongs to that:
-/// `from`, `to` (numbers of levels, -1 for none) and `cause`; `channel`; `rate_bps`, `smoothed_bps` (`"unbounded"` for a rate
-/// without bound), `loss` and `rtt_ns` where they are known.
+/// A report: serialised a map with `at_ns` and `event`, and what belongs to that.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// When.
-    #[serde(rename = "at_ns", serialize_with = "nanoseconds")]
-    pub at: Time,
+    /// When, in ns since the beginning of the run.
+    pub at_ns: u64,
     /// What.
     #[serde(flatten)]
     pub event: Event,
@@ -25,99 +22,93 @@ pub enum Event {
     Ready,
     /// A receiver changed its level.
     Level {
-        /// From this level.
-        #[serde(serialize_with = "number_of")]
-        from: Level,
-        /// To this level.
-        #[serde(serialize_with = "number_of")]
-        to: Level,
+        /// From this level; -1 for none.
+        from: i32,
+        /// To this level; -1 for none.
+        to: i32,
         /// Why.
-        #[serde(serialize_with = "in_words")]
-        cause: Cause,
+        cause: String,
     },
     /// A receiver joined a channel.
     Join {
         /// Which.
-        #[serde(serialize_with = "channel_number")]
-        channel: Channel,
+        channel: u16,
     },
     /// A receiver left a channel.
     Leave {
         /// Which.
-        #[serde(serialize_with = "channel_number")]
-        channel: Channel,
+        channel: u16,
     },
     /// A receiver's slow start ended.
     #[serde(rename = "slow start ended")]
     SlowStartEnded,
     /// What a receiver believes of its path.
-    Estimates(#[serde(serialize_with = "believed")] Estimates),
+    Estimates(Belief),
     /// A receiver has as many packets with data as it needs.
     Complete,
 }
 
-fn nanoseconds<S: Serializer>(at: &Time, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(at.as_ns())
+/// What a receiver believes of its path, where it is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Belief {
+    /// The fair rate as last calculated, in bit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<Bps>,
+    /// The fair rate after smoothing, in bit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smoothed_bps: Option<Bps>,
+    /// The loss fraction or loss event rate, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// The smoothed round-trip time, in ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_ns: Option<u64>,
 }
 
-fn number_of<S: Serializer>(level: &Level, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_i32(level.as_number())
+/// A rate in bit/s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Bps {
+    /// This rate.
+    Known(f64),
+    /// A rate without bound: the word `unbounded`.
+    Unbounded(&'static str),
 }
 
-fn channel_number<S: Serializer>(channel: &Channel, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u16(channel.0)
-}
-
-fn in_words<S: Serializer>(cause: &Cause, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(cause)
-}
-
-fn believed<S: Serializer>(estimates: &Estimates, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    #[serde(untagged)]
-    enum Bps {
-        Known(f64),
-        Word(&'static str),
+impl From<Estimates> for Belief {
+    fn from(estimates: Estimates) -> Belief {
+        let bps = |rate| match rate {
+            RateEstimate::Known(rate) if rate.as_bps().is_finite() => Some(Bps::Known(rate.as_bps())),
+            RateEstimate::Known(_) | RateEstimate::Unbounded => Some(Bps::Unbounded("unbounded")),
+            RateEstimate::Unknown => None,
+        };
+        Belief {
+            rate_bps: bps(estimates.rate),
+            smoothed_bps: bps(estimates.smoothed_rate),
+            loss: estimates.loss.filter(|loss| loss.is_finite()),
+            rtt_ns: estimates.rtt.map(|rtt| rtt.as_ns()),
+        }
     }
-    #[derive(Serialize)]
-    struct Fields {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        rate_bps: Option<Bps>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        smoothed_bps: Option<Bps>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        loss: Option<f64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        rtt_ns: Option<u64>,
-    }
-    let bps = |rate| match rate {
-        RateEstimate::Known(rate) if rate.as_bps().is_finite() => Some(Bps::Known(rate.as_bps())),
-        RateEstimate::Known(_) | RateEstimate::Unbounded => Some(Bps::Word("unbounded")),
-        RateEstimate::Unknown => None,
-    };
-    let fields = Fields {
-        rate_bps: bps(estimates.rate),
-        smoothed_bps: bps(estimates.smoothed_rate),
-        loss: estimates.loss.filter(|loss| loss.is_finite()),
-        rtt_ns: estimates.rtt.map(|rtt| rtt.as_ns()),
-    };
-    fields.serialize(serializer)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use layercast_core::units::{Duration, Rate};
 
+    use super::*;
+
     fn json(event: Event) -> String {
-        serde_json::to_string(&Report { at: Time::from_ns(1_500), event }).unwrap_or_default()
+        serde_json::to_string(&Report { at_ns: 1_500, event }).unwrap_or_default()
     }
 
     #[test]
     fn events_are_lines_of_json() {
-        let level = Event::Level { from: Level::NONE, to: Level::from_count(1), cause: Cause::SlowStart };
-        assert_eq!(json(level), r#"{"at_ns":1500,"event":"level","from":-1,"to":0,"cause":"slow start"}"#);
-        assert_eq!(json(Event::Join { channel: Channel(3) }), r#"{"at_ns":1500,"event":"join","channel":3}"#);
+        assert_eq!(
+            json(Event::Level { from: -1, to: 0, cause: "slow start".to_owned() }),
+            r#"{"at_ns":1500,"event":"level","from":-1,"to":0,"cause":"slow start"}"#
+        );
+        assert_eq!(json(Event::Join { channel: 3 }), r#"{"at_ns":1500,"event":"join","channel":3}"#);
+        assert_eq!(json(Event::SlowStartEnded), r#"{"at_ns":1500,"event":"slow start ended"}"#);
         let estimates = Estimates {
             rate: RateEstimate::Known(Rate::from_bps(2e6)),
             smoothed_rate: RateEstimate::Unbounded,
@@ -126,11 +117,11 @@ mod tests {
             ..Estimates::default()
         };
         assert_eq!(
-            json(Event::Estimates(estimates)),
+            json(Event::Estimates(estimates.into())),
             r#"{"at_ns":1500,"event":"estimates","rate_bps":2000000.0,"smoothed_bps":"unbounded","loss":0.25,"rtt_ns":2000000}"#
         );
         assert_eq!(
-            json(Event::Estimates(Estimates::default())),
+            json(Event::Estimates(Estimates::default().into())),
             r#"{"at_ns":1500,"event":"estimates"}"#,
             "what is unknown is left out"
         );

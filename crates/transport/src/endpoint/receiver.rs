@@ -51,7 +51,7 @@ pub(super) fn run(
         let now = clock.now();
         if now >= next_report {
             let estimates = host.node.session().map(SessionReceiver::estimates).unwrap_or_default();
-            say(out, Event::Estimates(estimates), now)?;
+            say(out, Event::Estimates(estimates.into()), now)?;
             let passed = now.since(Time::ZERO).as_ns() / plan.every.as_ns().max(1);
             next_report = Time::from_ns((passed + 1) * plan.every.as_ns().max(1));
         }
@@ -79,10 +79,10 @@ fn keep(notes: &mut Vec<ReceiverNote>, event: receiver::Event<Discard>) {
 fn report(notes: &mut Vec<ReceiverNote>, now: Time, out: &mut dyn Write) -> Result<(), Error> {
     notes.drain(..).try_for_each(|note| {
         let event = match note {
-            ReceiverNote::Joined(channel) => Event::Join { channel },
-            ReceiverNote::Left(channel) => Event::Leave { channel },
+            ReceiverNote::Joined(channel) => Event::Join { channel: channel.0 },
+            ReceiverNote::Left(channel) => Event::Leave { channel: channel.0 },
             ReceiverNote::Trace(TraceEvent::LevelChanged { from, to, cause }) => {
-                Event::Level { from, to, cause }
+                Event::Level { from: from.as_number(), to: to.as_number(), cause: cause.to_string() }
             }
             ReceiverNote::Trace(TraceEvent::SlowStartEnded { .. }) => Event::SlowStartEnded,
             ReceiverNote::Trace(_) => return Ok(()),
