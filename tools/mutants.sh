@@ -19,6 +19,8 @@ mistakes=(
   "replayed packets are not refused|crates/delivery/src/security/sequence.rs|if self.came.get(word).is_none_or(.word. word . bit != 0) { Err(Refused::Again) } else { Ok(()) }|let _ = (word, bit, Refused::Again); Ok(())"
   "a forged session takes the place of a silent one|crates/delivery/src/node/session_receiver.rs|may_be_followed = others.is_some_and(.others. others.accept(bytes).is_ok());|may_be_followed = others.is_some();"
   "a receiver that left too early does not come back|crates/delivery/src/node/receiver/ending.rs|^            self.search(Wait { not: None, patience: self.settings.patience });|            self.end(Ok(()));"
+  "a child asks the first relay of its list alone|crates/delivery/src/relay/child/targets.rs|self.next = (self.next + 1) % self.given.len().max(1);|let _ = self.next;"
+  "a relay knows one relay above it alone|crates/delivery/src/node/relay.rs|Child::new(key, relays, self.now|Child::new(key, \&relays[..1], self.now"
   "the record of a mirror is begun without waiting for the disk|crates/delivery/src/placed.rs|^        file.sync()?;|        let _ = \&file;"
 )
 

@@ -327,8 +327,9 @@ fn chain(draw: &mut Draw, receivers: &mut [ReceiverPlan], faults: &mut Vec<Sched
     for receiver in receivers.iter_mut() {
         receiver.relays = draw.order(vec![0, 1, 2]);
         if draw.below(2) == 0 {
-            // Most of what is to be found is at the first one.
+            // What goes through two relays is where most can go wrong.
             receiver.relays.sort_unstable();
+            receiver.paths = Paths::Relay;
         }
     }
     let relays =
@@ -340,7 +341,8 @@ fn chain(draw: &mut Draw, receivers: &mut [ReceiverPlan], faults: &mut Vec<Sched
         let down = draw.ms(0.0, 8_000.0);
         let relay = draw.below(if is_for_good { last } else { 3 }) as usize;
         let fault = Fault::KillRelay { relay, down: (!is_for_good).then_some(down) };
-        faults.push(Scheduled { at: Time::ZERO + draw.ms(0.0, 30_000.0), fault });
+        // Transfers are short.
+        faults.push(Scheduled { at: Time::ZERO + draw.ms(0.0, 10_000.0), fault });
     }
     faults.sort_by_key(|scheduled| scheduled.at);
     relays
