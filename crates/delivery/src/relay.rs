@@ -5,7 +5,7 @@
 //! [`local`] is what a relay does where it sends on by multicast, on one link.
 //!
 //! Neither has a socket or a clock: the host passes messages and the time, sends what they have to say, and forwards data
-//! by itself, since that is the same for all children.
+//! by itself, since that is the same for all children. [`Relay`](crate::node::Relay) joins them to a whole relay.
 
 pub mod channels;
 pub mod child;
