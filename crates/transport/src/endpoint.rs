@@ -164,6 +164,7 @@ impl RunClock {
 
 /// Writes an event as a line.
 fn say(out: &mut dyn Write, event: Event, at: Time) -> Result<(), Error> {
-    let line = serde_json::to_string(&Report { at_ns: at.as_ns(), event }).map_err(|error| Error::Report(error.into()))?;
+    let line = serde_json::to_string(&Report { at_ns: at.as_ns(), event })
+        .map_err(|error| Error::Report(error.into()))?;
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Error::Report)
 }
