@@ -69,7 +69,8 @@ pub fn describe(
     session: &Session,
     name: &str,
     key: Option<PublicKey>,
-    (ttl, size): (u8, Size),
+    ttl: u8,
+    size: Size,
     relays: &[SocketAddr],
 ) -> Result<Description, SdpError> {
     let start_s = ntp_now_s();

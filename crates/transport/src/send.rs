@@ -288,8 +288,12 @@ pub fn send<P: AnyProtocol>(
         host.session(),
         &options.ends,
         &saved,
-        (options.follow, folder),
-        (how, options.key.as_ref()),
+        files::FilesOptions {
+            is_open: options.follow,
+            packages: folder,
+            reading: how,
+            key: options.key.as_ref(),
+        },
         on_event,
     )?;
     let is_protected = options.group_key.is_some();

@@ -53,6 +53,18 @@ const FINE_MAX: f64 = TURN_MIN / 8.0;
 /// its files are open and their space is reserved.
 const LEAD_S: f64 = 0.3;
 
+/// How files are sent.
+pub(super) struct FilesOptions<'k> {
+    /// Whether files may be added later.
+    pub(super) is_open: bool,
+    /// Where the bytes of packages are kept; none if files are not joined.
+    pub(super) packages: Option<PathBuf>,
+    /// How they are read and cut.
+    pub(super) reading: Reading,
+    /// The key that signs.
+    pub(super) key: Option<&'k SecretKey>,
+}
+
 /// What a sender begins with.
 pub(super) struct Beginning {
     pub(super) found: Found,
@@ -158,9 +170,10 @@ impl Files {
     ) -> Result<Files, Error> {
         let saved = Saved::default();
         let cut = Cut { symbol: session.symbol_size(), longest: PART_SYMBOLS, is_signed: false };
-        let how = Reading { cut, tagged: TAGGED };
-        let beginning = find(paths, &saved, how, stop, on_event)?;
-        Files::new(&beginning, session, ends, &saved, (false, None), (how, None), on_event)
+        let reading = Reading { cut, tagged: TAGGED };
+        let beginning = find(paths, &saved, reading, stop, on_event)?;
+        let how = FilesOptions { is_open: false, packages: None, reading, key: None };
+        Files::new(&beginning, session, ends, &saved, how, on_event)
     }
 
     pub(super) fn new(
@@ -168,11 +181,11 @@ impl Files {
         session: &Session,
         ends: &Ends,
         saved: &Saved,
-        (is_open, packages): (bool, Option<PathBuf>),
-        (how, key): (Reading, Option<&SecretKey>),
+        how: FilesOptions<'_>,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<Files, Error> {
         let Beginning { found, named, left_out } = beginning;
+        let FilesOptions { is_open, packages, reading, key } = how;
         let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let valid_s = ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
         let settings = TableSettings {
@@ -199,7 +212,7 @@ impl Files {
         if sent.is_empty() {
             return Err(Error::Nothing { path: named.first().cloned().unwrap_or_default() });
         }
-        files.hashing = Hashing::start(&sent, how)?;
+        files.hashing = Hashing::start(&sent, reading)?;
         Ok(files)
     }
 

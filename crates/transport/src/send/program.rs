@@ -76,7 +76,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         let clock = host.clock();
         before.into_iter().for_each(|before| neighbours.know(before.finish(&clock, on_event)));
         let begin = clock.now();
-        let announcing = announce(&interface, &described, options, (begin, seed), on_event);
+        let announcing = announce(&interface, &described, options, begin, seed, on_event);
         host.start(supply)?;
         Ok(Program {
             announcing,
@@ -163,7 +163,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         supply.describe(self.host.session())?;
         self.neighbours = Neighbours::open(&to, self.host.session());
         let described = described(self.options, self.size, self.host.session())?;
-        self.announcing = announce(&to, &described, self.options, (now, self.seed), on_event);
+        self.announcing = announce(&to, &described, self.options, now, self.seed, on_event);
         let from = std::mem::replace(&mut self.interface, to).address;
         on_event(&Event::Notice(Notice::Moved { from, to: self.host.session().source }));
         on_event(&Event::ready(self.host.session(), self.size.files, &described));
@@ -194,7 +194,7 @@ pub(super) fn described<P: AnyProtocol>(
     session: &Session,
 ) -> Result<Description, Error> {
     let key = options.key.as_ref().map(SecretKey::public);
-    let described = describe(session, &options.name, key, (options.ttl, size), &options.relays);
+    let described = describe(session, &options.name, key, options.ttl, size, &options.relays);
     Ok(described.map_err(AnnounceError::from)?)
 }
 
@@ -266,7 +266,8 @@ pub(super) fn announce<P: AnyProtocol>(
     interface: &Interface,
     description: &Description,
     options: &SendOptions<P>,
-    (now, seed): (Time, u64),
+    now: Time,
+    seed: u64,
     on_event: &mut dyn FnMut(&Event),
 ) -> Option<Announcing> {
     let key = options.key.as_ref();

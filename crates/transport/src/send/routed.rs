@@ -22,7 +22,7 @@ use layercast_delivery::sender::Load;
 use layercast_delivery::session::{Session, SessionError};
 use layercast_protocols::registry::Protocol;
 
-use super::files::{self, Files};
+use super::files::{self, Files, FilesOptions};
 use super::program::{announce, described, description, new_salt};
 use super::scan::Reading;
 use super::state::Saved;
@@ -61,14 +61,13 @@ pub(super) fn send<P: AnyProtocol>(
         is_signed: options.key.is_some(),
     };
     // The table, which names all hashes, is sent first.
-    let how = Reading { cut, tagged: u64::MAX };
+    let reading = Reading { cut, tagged: u64::MAX };
     let saved = Saved::default();
-    let beginning = files::find(paths, &saved, how, stop, on_event)?;
+    let beginning = files::find(paths, &saved, reading, stop, on_event)?;
     let bytes = beginning.found.iter().map(|(one, _)| one.length()).sum();
-    let folder = options.packs.then(|| packages_folder(None));
-    let key = options.key.as_ref();
-    let files =
-        Files::new(&beginning, &session, &options.ends, &saved, (false, folder), (how, key), on_event)?;
+    let packages = options.packs.then(|| packages_folder(None));
+    let how = FilesOptions { is_open: false, packages, reading, key: options.key.as_ref() };
+    let files = Files::new(&beginning, &session, &options.ends, &saved, how, on_event)?;
     drop((beginning, saved));
     let size = ContentSize { files: files.objects(), bytes };
     let down = DownOptions {
@@ -92,7 +91,7 @@ pub(super) fn send<P: AnyProtocol>(
     let interface =
         options.is_announced.then(|| Interface::find(options.interface.as_deref(), options.group));
     let announcing = interface.transpose()?.and_then(|interface| {
-        announce(&interface, &described, options, (clock.now(), random_seed()), on_event)
+        announce(&interface, &described, options, clock.now(), random_seed(), on_event)
     });
     let pieces = Ordered { order: files.in_order(), files, lost: BTreeSet::new(), notices: Vec::new() };
     let mut sending =
