@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use layercast_core::units::Time;
+use layercast_core::units::{Duration, Time};
 
 /// Time since the start of an emulation.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +17,6 @@ impl Clock {
 
     pub(crate) fn now(self) -> Time {
         let since = self.start.elapsed();
-        Time::from_ns(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+        Time::ZERO + Duration::from(since)
     }
 }

@@ -146,7 +146,7 @@ struct RunClock {
 
 impl RunClock {
     fn now(self) -> Time {
-        Time::from_ns(u64::try_from(self.begin.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        Time::ZERO + Duration::from(self.begin.elapsed())
     }
 
     /// Sleeps until a time. Whether it came before a stop.
@@ -156,7 +156,7 @@ impl RunClock {
             if left == Duration::ZERO {
                 return true;
             }
-            std::thread::sleep(StdDuration::from_nanos(left.min(LONGEST_WAIT).as_ns()));
+            std::thread::sleep(StdDuration::from(left.min(LONGEST_WAIT)));
         }
         false
     }

@@ -127,17 +127,13 @@ impl ReceiveOptions {
             keep_going: self.keep_going,
             silent: self.silent,
             traces: true,
-            start_within: duration(self.start_within),
-            patience: duration(self.patience),
-            within: self.within.map(duration),
+            start_within: self.start_within.into(),
+            patience: self.patience.into(),
+            within: self.within.map(Duration::from),
             seed,
             number: NonZeroU64::new(seed).unwrap_or(NonZeroU64::MIN),
         })
     }
-}
-
-fn duration(std: StdDuration) -> Duration {
-    Duration::from_ns(u64::try_from(std.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// As [`receive_of`], a session of one of Layercast's protocols.

@@ -155,7 +155,7 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
 
     /// The time since it was made.
     pub fn elapsed(&self) -> std::time::Duration {
-        std::time::Duration::from_nanos(self.clock.now().as_ns())
+        self.clock.now().since(Time::ZERO).into()
     }
 
     /// The counters.
@@ -314,7 +314,7 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
                 {
                     let reason = format!("{what}: {remedy}");
                     let settings = self.node.settings();
-                    let patience = std::time::Duration::from_nanos(settings.start_within.as_ns());
+                    let patience = std::time::Duration::from(settings.start_within);
                     let patience = (!settings.keep_going).then_some(patience);
                     on(self, Output::Notice(Notice::UplinkDown { reason, patience }));
                 }

@@ -56,7 +56,7 @@ fn folder() -> &'static Path {
         let session = plan(&endpoint).expect("a plan").session().expect("a session");
         let relays = ["192.0.2.9:5600".parse::<std::net::SocketAddr>().expect("an address")];
         let size = Size { files: 1, bytes: 1 };
-        let described = describe(&session, "name", None, (16, size), &relays).expect("a description");
+        let described = describe(&session, "name", None, 16, size, &relays).expect("a description");
         write("session.sdp", described.write().expect("its text"));
         folder
     })

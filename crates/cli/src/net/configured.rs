@@ -5,10 +5,8 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::Duration as StdDuration;
 
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::units::Duration;
 use layercast_delivery::active::downlinks::CHILDREN_MAX;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::GroupKey;
@@ -22,10 +20,6 @@ use crate::output::complain;
 
 /// The protocol of reliable sessions unless another one is named.
 pub(crate) const ACTIVE: &str = "amca";
-
-pub(crate) fn std(duration: Duration) -> StdDuration {
-    StdDuration::from_nanos(duration.as_ns())
-}
 
 pub(crate) fn input(text: &str) -> Failure {
     Failure::Input(format!("error: {text}"))

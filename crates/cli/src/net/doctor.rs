@@ -47,7 +47,7 @@ pub(crate) fn doctor(arguments: &Doctor) -> Result<(), Failure> {
         source: arguments.source,
         packet: arguments.packet,
         send: arguments.send,
-        listen: arguments.listen.map(|time| StdDuration::from_nanos(time.as_ns())),
+        listen: arguments.listen.map(StdDuration::from),
     };
     let stop = stop_flag()?;
     let mut printed = Ok(());

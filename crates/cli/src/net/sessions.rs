@@ -50,7 +50,7 @@ pub(crate) fn sessions(arguments: &Sessions) -> Result<(), Failure> {
     let keys = trusted(&arguments.keys)?;
     let stop = stop_flag()?;
     let mut listener = Listener::open(arguments.interface.as_deref(), &keys).map_err(failure)?;
-    let (begin, within) = (Instant::now(), StdDuration::from_nanos(arguments.time.as_ns()));
+    let (begin, within) = (Instant::now(), StdDuration::from(arguments.time));
     let mut printer = Printer { keys, json: arguments.json, forgers: BTreeSet::new(), shown: 0 };
     while begin.elapsed() < within && !stop.load(Ordering::Relaxed) {
         let mut printed = Ok(());

@@ -184,6 +184,19 @@ impl Mul<u64> for Duration {
     }
 }
 
+/// The standard library's, at most [`Duration::MAX`].
+impl From<core::time::Duration> for Duration {
+    fn from(std: core::time::Duration) -> Duration {
+        Duration(u64::try_from(std.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Duration> for core::time::Duration {
+    fn from(duration: Duration) -> core::time::Duration {
+        core::time::Duration::from_nanos(duration.as_ns())
+    }
+}
+
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0 as f64;

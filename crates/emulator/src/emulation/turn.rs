@@ -119,7 +119,7 @@ impl Emulation {
 
     /// Sleeps until a host has sent something, or for this time. `epoll_wait` would round it to milliseconds.
     fn wait(&self, sleep: Duration) -> Result<(), Error> {
-        let timeout = TimeSpec::from_duration(std::time::Duration::from_nanos(sleep.as_ns()));
+        let timeout = TimeSpec::from_duration(std::time::Duration::from(sleep));
         let mut devices = [PollFd::new(self.waiter.as_fd(), PollFlags::POLLIN)];
         match ppoll(&mut devices, Some(timeout), None) {
             Ok(_) | Err(Errno::EINTR) => Ok(()),

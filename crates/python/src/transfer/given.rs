@@ -26,7 +26,7 @@ impl Setting<'_> {
     }
 
     fn time(&self) -> PyResult<std::time::Duration> {
-        Ok(std::time::Duration::from_nanos(self.value::<Duration>()?.as_ns()))
+        Ok(std::time::Duration::from(self.value::<Duration>()?))
     }
 
     /// An option of the protocol and its value.

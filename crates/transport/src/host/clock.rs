@@ -26,7 +26,7 @@ impl Default for Clock {
 impl Clock {
     /// Now.
     pub fn now(&self) -> Time {
-        Time::from_ns(u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        Time::ZERO + Duration::from(self.start.elapsed())
     }
 
     /// Both clocks at one instant, as near as can be: of a few attempts, the one during which the least time passed.
@@ -62,21 +62,17 @@ impl Reading {
     /// `read`. Arrivals that are converted with one reading keep their order, however the thread is interrupted.
     pub(super) fn arrival(&self, stamp: Option<SystemTime>, read: Time) -> Time {
         let arrival = stamp.map(|stamp| match stamp.duration_since(self.wall) {
-            Ok(later) => self.now + Duration::from_ns(nanoseconds(later)),
-            Err(earlier) => self.now - Duration::from_ns(nanoseconds(earlier.duration())),
+            Ok(later) => self.now + Duration::from(later),
+            Err(earlier) => self.now - Duration::from(earlier.duration()),
         });
-        let plausible = |arrival: &Time| read.since(*arrival) <= Duration::from_ns(nanoseconds(LONGEST_WAIT));
+        let plausible = |arrival: &Time| read.since(*arrival) <= Duration::from(LONGEST_WAIT);
         arrival.map(|arrival| arrival.min(read)).filter(plausible).unwrap_or(read)
     }
 }
 
-fn nanoseconds(duration: StdDuration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 /// How long from `now` until `then`; zero if it has passed.
 pub(crate) fn until(now: Time, then: Time) -> StdDuration {
-    StdDuration::from_nanos(then.since(now).as_ns())
+    StdDuration::from(then.since(now))
 }
 
 #[cfg(test)]

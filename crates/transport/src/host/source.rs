@@ -301,7 +301,7 @@ impl<P: AnyProtocol> SourceHost<P> {
                 node.refused(now, channel, false);
                 let since = outage.as_ref().map_or(now, |(since, _)| *since);
                 if now.since(since) >= OUTAGE_MAX {
-                    let after = std::time::Duration::from_nanos(now.since(since).as_ns());
+                    let after = std::time::Duration::from(now.since(since));
                     let reason = error.to_string();
                     failure.get_or_insert_with(|| Error::UplinkDown { group: to, after, reason });
                 }

@@ -26,7 +26,7 @@ impl Lateness {
         if self.late < LOOKS || std::mem::replace(&mut self.was_said, true) {
             return None;
         }
-        Some(Notice::Late { mean: StdDuration::from_nanos(mean.as_ns()) })
+        Some(Notice::Late { mean: StdDuration::from(mean) })
     }
 }
 

@@ -96,7 +96,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
 
     /// The time since it was ready.
     pub(super) fn elapsed(&self, now: Time) -> StdDuration {
-        StdDuration::from_nanos(now.since(self.begin).as_ns())
+        StdDuration::from(now.since(self.begin))
     }
 
     /// Sends what is due until the next look. The time.
@@ -294,14 +294,14 @@ impl Outage {
         match (self.since, host.outage()) {
             (None, Some((since, error))) => {
                 self.since = Some(since);
-                let patience = Some(StdDuration::from_nanos(OUTAGE_MAX.as_ns()));
+                let patience = Some(StdDuration::from(OUTAGE_MAX));
                 let reason = Interface::trouble(&interface.name)
                     .map_or_else(|| error.to_string(), |(what, remedy)| format!("{what}: {remedy}"));
                 on_event(&Event::Notice(Notice::UplinkDown { reason, patience }));
             }
             (Some(since), None) => {
                 self.since = None;
-                let after = StdDuration::from_nanos(now.since(since).as_ns());
+                let after = StdDuration::from(now.since(since));
                 on_event(&Event::Notice(Notice::UplinkBack { after }));
             }
             _ => {}

@@ -27,7 +27,7 @@ impl Quiet {
         let Some(demands) = host.node.demands() else { return };
         let is_alone = demands.is_alone(now);
         if is_alone && !self.is_alone {
-            let every = StdDuration::from_nanos(ANNOUNCEMENT_EVERY.as_ns());
+            let every = StdDuration::from(ANNOUNCEMENT_EVERY);
             on_event(&Event::Notice(Notice::NobodyListens { every }));
         }
         self.is_alone = is_alone;

@@ -76,7 +76,7 @@ pub(super) fn send<P: AnyProtocol>(
         alternatives: Alternatives::default(),
         keep_alive: KEEP_ALIVE,
     };
-    let gather = Duration::from_ns(u64::try_from(gather.as_nanos()).unwrap_or(u64::MAX));
+    let gather = Duration::from(*gather);
     let scheme = options.group_key.as_ref().map(|key| Scheme::of(key, session.salt, session.tsi));
     let mut node = SourceNode::new(&protocol, session, &down, gather, random_secret()?)?;
     if let Some(scheme) = scheme {
@@ -225,7 +225,7 @@ impl Node for Sending<'_> {
         }
         let (counters, sent) = (self.node.counters(), self.node.links().sent());
         let progress = SendProgress {
-            elapsed: std::time::Duration::from_nanos(now.since(self.begin).as_ns()),
+            elapsed: std::time::Duration::from(now.since(self.begin)),
             rounds: self.node.reached() as f64 / self.pieces.count().max(1) as f64,
             counters: SourceCounters {
                 packets: sent.packets,

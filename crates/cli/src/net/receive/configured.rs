@@ -14,7 +14,7 @@ use layercast_transport::relay::FeedbackPath;
 
 use crate::failure::Failure;
 use crate::modes::Given;
-use crate::net::configured::{addresses, group_key, input, std};
+use crate::net::configured::{addresses, group_key, input};
 use crate::net::finding::{self, Seek};
 use crate::net::receive::arguments::{Amt, Feedback, Receive, Relays};
 use crate::net::receive::modes::{RECEIVE, ReceiveMode};
@@ -84,8 +84,8 @@ fn seek(receive: &Receive) -> Result<Seek<'_>, Failure> {
         file: receive.session.as_deref(),
         keys: finding::trusted(&receive.keys)?,
         interface: receive.interface.as_deref(),
-        start_within: receive.start_within.map(std),
-        patience: std(receive.patience),
+        start_within: receive.start_within.map(Into::into),
+        patience: receive.patience.into(),
         quiet: receive.quiet,
     })
 }
@@ -170,9 +170,9 @@ fn found(receive: &Receive, known: Known) -> ReceiveOptions {
     ReceiveOptions {
         interface: receive.interface.clone(),
         settings: ReceptionSettings { replace: receive.replace, mirror: false },
-        start_within: std(receive.start_within.unwrap_or(receive.patience)),
-        patience: std(receive.patience),
-        within: receive.within.map(std),
+        start_within: receive.start_within.unwrap_or(receive.patience).into(),
+        patience: receive.patience.into(),
+        within: receive.within.map(Into::into),
         ..ReceiveOptions::new(known, into)
     }
 }

@@ -21,7 +21,7 @@ use layercast_transport::send::{Ends, SendOptions, ServeUse};
 
 use crate::failure::Failure;
 use crate::modes::Given;
-use crate::net::configured::{ACTIVE, addresses, at_most, group_key, input, links, std, with_routers};
+use crate::net::configured::{ACTIVE, addresses, at_most, group_key, input, links, with_routers};
 use crate::net::failure::failure;
 use crate::net::key::read_as;
 use crate::net::send::arguments::{PacketSize, Send, Serving, UnitSize};
@@ -157,7 +157,7 @@ fn layered<P: AnyProtocol>(
         feedback_port: send.feedback_port,
         packet,
         ttl: send.ttl,
-        ends: Ends { after: send.after.map(std), ..Ends::default() },
+        ends: Ends { after: send.after.map(Into::into), ..Ends::default() },
         group_key: group_key(send.group_key.as_deref())?,
         reports: !send.no_reports,
         on_demand: !send.all_layers,
@@ -198,5 +198,5 @@ fn serving(serving: &Serving, group: SocketAddr) -> Option<ServeUse> {
     let listen = serving.serve?;
     let session = SessionKey { group, source: None };
     let serve = ServeOptions::of_session(listen, session, serving.max_children);
-    Some(ServeUse { serve, only: serving.serve_only, gather: std(serving.gather) })
+    Some(ServeUse { serve, only: serving.serve_only, gather: serving.gather.into() })
 }

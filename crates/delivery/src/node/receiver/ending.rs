@@ -5,7 +5,6 @@ use layercast_core::units::{Channel, Duration};
 
 use super::output::{Failure, Message, Output};
 use super::receiving::{note_progress, pump};
-use super::searching::std_duration;
 use super::{LOOK_EVERY, PAUSE, Receiver, State, Wait};
 use crate::node::error::ReceiveError;
 use crate::node::sink::Sink;
@@ -109,13 +108,13 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     /// The path does not carry the base layer: it is left alone for a while.
     pub(super) fn yield_path(&mut self, pause: Duration) {
         self.leave();
-        let notice = Notice::Overloaded { pause: std_duration(pause) };
+        let notice = Notice::Overloaded { pause: pause.into() };
         self.pause(notice, pause, self.settings.patience);
     }
 
     /// Tries again after an error that may pass.
     pub(super) fn retry(&mut self, reason: String) {
-        self.pause(Notice::Retrying { reason, pause: std_duration(PAUSE) }, PAUSE, Duration::MAX);
+        self.pause(Notice::Retrying { reason, pause: PAUSE.into() }, PAUSE, Duration::MAX);
     }
 
     fn pause(&mut self, notice: Notice, pause: Duration, patience: Duration) {

@@ -7,7 +7,6 @@ use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
 
 use super::output::{Failure, Output};
-use super::searching::std_duration;
 use super::symbol_loss::SymbolLoss;
 use super::{LOOK_EVERY, Receiver, State};
 use crate::accept::AcceptCounters;
@@ -165,7 +164,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         // What is complete ends with the next report.
         if waited >= if has_table { patience } else { self.wait.patience } && !keeps_going && !is_over {
             let reasons = reasons(foreign.counters(), 0, has_table);
-            let (group, waited) = (self.settings.known.group(), std_duration(waited));
+            let (group, waited) = (self.settings.known.group(), waited.into());
             return Err(Failure::Session(ReceiveError::Silent { group, waited, reasons }));
         }
         self.check_limit()

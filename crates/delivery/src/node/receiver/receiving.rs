@@ -10,7 +10,6 @@ use super::completions::Completions;
 use super::output::{Failure, Message, Output};
 use super::overload;
 use super::path::{Path, Turn};
-use super::searching::std_duration;
 use super::{LOOK_EVERY, Receiver, State, Taken, Wait};
 use crate::follow::Following;
 use crate::node::error::{ReceiveError, reasons};
@@ -230,7 +229,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let forged = receiving.session.protection().map_or(0, ProtectionCounters::forged);
         let reasons = reasons(&receiving.session.counters().accept, forged, true);
         let group = receiving.session.session().group;
-        Err(Failure::Session(ReceiveError::Silent { group, waited: std_duration(silent), reasons }))
+        Err(Failure::Session(ReceiveError::Silent { group, waited: silent.into(), reasons }))
     }
 
     /// Takes another path, if this one has been silent for so long, or multicast comes again. The session notices nothing but what
@@ -241,7 +240,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             None => return,
             Some(Turn::Probe(begins)) => return self.outputs.push_back(Output::Probe(begins)),
             Some(Turn::Lost(waited)) => {
-                self.notice(Notice::NoMulticast { group, waited: std_duration(waited) });
+                self.notice(Notice::NoMulticast { group, waited: waited.into() });
                 Path::Relay(Duration::ZERO)
             }
             Some(Turn::Back) => {
@@ -267,7 +266,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             return Ok(());
         };
         let (progress, _) = self.sink.progress();
-        let after = std_duration(after);
+        let after = after.into();
         Err(Failure::Session(ReceiveError::TimeOver { after, held: progress.held, needed: progress.needed }))
     }
 }

@@ -10,7 +10,7 @@ use layercast_core::units::{Duration, Time};
 
 use super::output::{Failure, Output};
 use super::path::Path;
-use super::searching::{check_key, std_duration};
+use super::searching::check_key;
 use super::{LOOK_EVERY, Receiver, State};
 use crate::active::Wire;
 use crate::active::member::{Member, Ready};
@@ -190,7 +190,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         if silent >= patience {
             let reasons = "No relay or source answers: it does not run, or UDP does not pass to it and back";
             let group = self.settings.known.group();
-            let waited = std_duration(silent);
+            let waited = silent.into();
             return Err(Failure::Session(ReceiveError::Silent {
                 group,
                 waited,

@@ -7,7 +7,7 @@ use super::foreign::Foreign;
 use super::output::{Failure, Message, Output};
 use super::path::{NATIVE_FOR, PathChoice};
 use super::receiving::{Receiving, pump};
-use super::searching::{Searching, check_key, std_duration};
+use super::searching::{Searching, check_key};
 use super::{LOOK_EVERY, Receiver, State, Wait};
 use crate::node::LevelDemand;
 use crate::node::error::ReceiveError;
@@ -69,7 +69,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             None => return Ok(()),
         };
         if has_relay_left {
-            self.notice(Notice::NoMulticast { group, waited: std_duration(waited) });
+            self.notice(Notice::NoMulticast { group, waited: waited.into() });
             self.leave();
             self.path.use_relay(now);
             self.search(self.wait);

@@ -182,7 +182,7 @@ impl Searching {
     /// That nothing came that can be received, for so long.
     pub(super) fn silence(&self, group: SocketAddr, waited: Duration) -> ReceiveError {
         let reasons = reasons(&self.counters, self.forged, false);
-        ReceiveError::Silent { group, waited: std_duration(waited), reasons }
+        ReceiveError::Silent { group, waited: waited.into(), reasons }
     }
 
     /// When there is something to do, if nothing comes.
@@ -220,9 +220,4 @@ pub(super) fn check_key(settings: &ReceiverSettings, session: &Session) -> Resul
         },
     };
     Err(ReceiveError::GroupKey { fingerprint: fingerprint.clone(), reason })
-}
-
-/// A duration as the standard library has it.
-pub(super) fn std_duration(duration: Duration) -> std::time::Duration {
-    std::time::Duration::from_nanos(duration.as_ns())
 }

@@ -136,7 +136,7 @@ impl Worker {
         if let Err(error) = nix::sys::prctl::set_timerslack(1) {
             tracing::debug!(%error, "the timer slack keeps its default");
         }
-        let now = || Time::from_ns(u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        let now = || Time::ZERO + Duration::from(begun.elapsed());
         let mut ready = Vec::with_capacity(MOST_READY);
         while !self.stop.load(Ordering::Relaxed) {
             let next = self.due.peek().map_or(Time::MAX, |Reverse((at, _))| *at);
