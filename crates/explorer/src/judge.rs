@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use layercast_core::units::Time;
 use layercast_delivery::placing::OWN_FOLDER;
+use layercast_delivery::record;
 
 use crate::disk::FaultyDisk;
 use crate::plan::Plan;
@@ -137,14 +138,19 @@ pub(crate) fn look(plan: &Plan, at: Time, receiver: usize, disk: &FaultyDisk) ->
 /// Files that were about to be in place when a program was killed, by the record of a mirror. If the source has none of that
 /// path afterwards they stay, as they may be the user's.
 fn unsure(files: &[(String, Vec<u8>)]) -> BTreeSet<String> {
-    let record = files.iter().find(|(path, _)| *path == format!("{OWN_FOLDER}/placed"));
-    let text = record.map(|(_, bytes)| String::from_utf8_lossy(bytes)).unwrap_or_default();
+    let placed = files.iter().find(|(path, _)| *path == format!("{OWN_FOLDER}/placed"));
+    // Records follow the line of the head.
+    let end = placed.and_then(|(_, bytes)| bytes.iter().position(|&byte| byte == b'\n'));
+    let mut rest = placed.and_then(|(_, bytes)| bytes.get(end? + 1..)).unwrap_or_default();
     let mut unsure = BTreeSet::new();
-    for (kind, path) in text.lines().filter_map(|line| line.split_once(' ')?.1.split_at_checked(1)) {
-        if kind == "?" {
-            unsure.insert(path.to_owned())
+    while let Some((body, after)) = record::split(rest) {
+        rest = after;
+        let Some((step, path)) = body.split_first() else { break };
+        let path = String::from_utf8_lossy(path).into_owned();
+        if *step == b'?' {
+            unsure.insert(path)
         } else {
-            unsure.remove(path)
+            unsure.remove(&path)
         };
     }
     unsure
