@@ -155,6 +155,8 @@ impl<D: Disk> Reception<D> {
         self.path_bytes = 0;
         self.without_room = 0;
         self.removed.clear();
+        // What the disk refused is begun again, if this session has it.
+        self.objects.retain(|_, object| !object.is_refused());
         self.objects.values_mut().for_each(Object::forget_name);
         self.lacking = None;
         self.is_swept = false;
@@ -393,6 +395,19 @@ impl<D: Disk> Reception<D> {
         if let Some(placed) = &mut self.placed {
             // If it fails it is tried again the next time.
             let _ = placed.flush();
+        }
+    }
+
+    /// What the disk refused may be received again: the disk may work by now.
+    pub fn try_again(&mut self) {
+        let verifies = !self.keys.is_empty();
+        for identity in self.tois.values() {
+            let Some(object) = self.objects.get_mut(identity) else { continue };
+            let was_busy = object.is_busy();
+            object.try_again(verifies);
+            if object.is_busy() && !was_busy {
+                self.busy.push_back(*identity);
+            }
         }
     }
 

@@ -114,6 +114,8 @@ pub struct Receiver<F: Family, S: Sink> {
     /// When it was started.
     begun: Time,
     next_look: Time,
+    /// When a service tries what failed again.
+    next_try: Time,
     is_busy: bool,
     authentic: u64,
     taken: Vec<Taken>,
@@ -135,6 +137,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             now: Time::ZERO,
             begun: Time::ZERO,
             next_look: Time::ZERO,
+            next_try: Time::ZERO,
             is_busy: false,
             authentic: 0,
             taken: Vec::with_capacity(BATCH),

@@ -137,6 +137,9 @@ pub trait Sink {
     /// Stores what waits for that; called about twice a second.
     fn flush(&mut self) {}
 
+    /// What failed may be tried again, if that can succeed by now.
+    fn try_again(&mut self) {}
+
     /// How far it is, and how many symbols it has taken.
     fn progress(&self) -> (ReceptionProgress, u64);
 
@@ -199,6 +202,10 @@ impl<D: Disk> Sink for Reception<D> {
 
     fn flush(&mut self) {
         Reception::flush(self);
+    }
+
+    fn try_again(&mut self) {
+        Reception::try_again(self);
     }
 
     fn progress(&self) -> (ReceptionProgress, u64) {

@@ -215,6 +215,25 @@ pub(super) fn is_full(error: &io::Error) -> bool {
 }
 
 impl ObjectError {
+    /// Whether another attempt may succeed though nobody changes names or rights.
+    pub(super) fn may_pass(self) -> bool {
+        use io::ErrorKind::{
+            FileTooLarge, InvalidFilename, InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported,
+        };
+        let lasts = |kind| {
+            matches!(
+                kind,
+                FileTooLarge
+                    | InvalidFilename
+                    | InvalidInput
+                    | PermissionDenied
+                    | ReadOnlyFilesystem
+                    | Unsupported
+            )
+        };
+        matches!(self, ObjectError::Disk(kind) if !lasts(kind))
+    }
+
     pub(super) fn of(error: &io::Error) -> ObjectError {
         match error.kind() {
             io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists | io::ErrorKind::IsADirectory => {

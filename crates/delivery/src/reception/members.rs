@@ -65,6 +65,12 @@ impl Members {
         self.fates.fill(Fate::Stale);
     }
 
+    /// What the disk refused, and may take later, is looked at again. Whether there is any.
+    pub(super) fn try_again(&mut self) -> bool {
+        let may_pass = |fate: &&mut Fate| matches!(fate, Fate::Failed(reason) if reason.may_pass());
+        self.fates.iter_mut().filter(may_pass).map(|fate| *fate = Fate::Unknown).count() > 0
+    }
+
     /// The next file, from this place on, of this kind.
     pub(super) fn next(&self, from: usize, is_wanted: impl Fn(Fate) -> bool) -> Option<usize> {
         let fates = self.fates.get(from..).always("the next place is after one that exists");

@@ -4,6 +4,7 @@ mod assembling;
 mod package;
 mod partial;
 mod parts;
+mod refused;
 mod symbols;
 mod wrong;
 

@@ -3,7 +3,7 @@
 use layercast_core::family::AnyHeader as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, WireSeq};
-use layercast_delivery::disk::Attributes;
+use layercast_delivery::disk::{Attributes, Disk as _};
 use layercast_delivery::object::{Coding, Content, Entry, FEC_NO_CODE, Instance, sha256};
 use layercast_delivery::packet::{Fdt, Repr};
 use layercast_delivery::reception::{Reception, ReceptionEvent, ReceptionSettings};
@@ -102,4 +102,32 @@ fn a_file_is_removed_though_its_removal_is_known_before_its_last_version() {
     reception.packet(&known_part(), &[0; 4]).unwrap();
     assert!(reception.is_in_step());
     assert!(!disk.files().iter().any(|(path, _)| path == "a"));
+}
+
+/// Seed 2158 of the explorer: a service whose disk had failed for seconds lacked a file for ever.
+#[test]
+fn what_the_disk_refused_is_put_in_its_place_when_it_works_again() {
+    let disk = FaultyDisk::new(Stream::new(1, "disk"));
+    let mut reception = Reception::new(disk.clone(), ReceptionSettings { replace: true, mirror: false });
+    let table = instance(vec![file(1, &[])], Vec::new());
+    let has_file = || disk.files().iter().any(|(path, _)| path == "a");
+    // In the same session, and in the next one.
+    for is_followed in [false, true] {
+        disk.set(|disk| disk.failing = 1.0);
+        reception.begin(1, &table).unwrap();
+        while reception.work().unwrap() {}
+        assert_eq!(reception.progress().failed, 1);
+        disk.set(|disk| disk.failing = 0.0);
+        if is_followed {
+            reception.follow();
+            reception.begin(1, &table).unwrap();
+        } else {
+            reception.try_again();
+        }
+        assert!(!reception.is_up_to_date());
+        while reception.work().unwrap() {}
+        assert!(has_file() && reception.is_up_to_date() && reception.progress().failed == 0);
+        reception = Reception::new(disk.clone(), ReceptionSettings { replace: true, mirror: false });
+        disk.clone().remove("a").unwrap();
+    }
 }

@@ -136,7 +136,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         if is_complete || now >= self.next_look {
             self.next_look = now + LOOK_EVERY;
             self.outputs.push_back(Output::Look);
-            self.sink.flush();
+            self.tend_sink();
+            let State::Foreign(foreign) = &self.state else { return Ok(()) };
             let silent = foreign.silent_for(now, true);
             self.turn(silent);
             let State::Foreign(foreign) = &self.state else { return Ok(()) };

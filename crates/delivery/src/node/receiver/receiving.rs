@@ -10,7 +10,7 @@ use super::completions::Completions;
 use super::output::{Failure, Message, Output};
 use super::overload;
 use super::path::{Path, Turn};
-use super::{LOOK_EVERY, Receiver, State, Taken, Wait};
+use super::{LOOK_EVERY, PAUSE, Receiver, State, Taken, Wait};
 use crate::follow::Following;
 use crate::node::error::{ReceiveError, reasons};
 use crate::node::reports::Reached;
@@ -201,8 +201,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             self.outputs.push_back(Output::Notice(Notice::NotHeard));
         }
         self.turn(silent);
+        self.tend_sink();
         let State::Receiving(receiving) = &mut self.state else { return None };
-        self.sink.flush();
         // A service that has everything holds the base alone, by which it learns of what is new.
         receiving.session.set_rest(now, self.settings.keep_going && self.sink.is_up_to_date());
         pump(receiving, &mut self.sink, &mut self.outputs);
@@ -212,6 +212,15 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             receiving.completions.begin(now, &mut self.random);
         }
         self.breaker.look(alone_for > Duration::ZERO, recent, LOOK_EVERY)
+    }
+
+    /// Has the sink store what waits; that of a service tries what failed again.
+    pub(super) fn tend_sink(&mut self) {
+        self.sink.flush();
+        if self.settings.keep_going && self.now >= self.next_try {
+            self.next_try = self.now + PAUSE;
+            self.sink.try_again();
+        }
     }
 
     /// Whether the session has ended, or is silent.
