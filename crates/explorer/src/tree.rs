@@ -2,7 +2,8 @@
 //! that are deployed.
 //!
 //! Faults end after a while. Then the source sends the same again, and everybody must have everything: what a receiver kept of the
-//! first session is continued.
+//! first session is continued. Only a receiver whose machine lost its power may need yet another session, which is the last. It
+//! finds what its disk lost when a block or a file is there and its hash is wrong, and by then those pieces have passed.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -123,6 +124,7 @@ struct Place {
     lives: u64,
     starts_at: Option<Time>,
     disk: FaultyDisk,
+    lost_power: bool,
     done: bool,
     last: String,
 }
@@ -168,6 +170,8 @@ pub(crate) struct Tree {
     order: u64,
     chaos: Stream,
     now: Time,
+    /// How many sessions have begun since all works again.
+    calms: u32,
     outcome: Outcome,
 }
 
@@ -206,6 +210,7 @@ impl Tree {
                 lives: 0,
                 starts_at: Some(starts_at),
                 disk,
+                lost_power: false,
                 done: false,
                 last: "not started".to_owned(),
             });
@@ -245,15 +250,15 @@ impl Tree {
             order: 0,
             chaos: Stream::new(seed, "tree/chaos"),
             now: Time::ZERO,
+            calms: 0,
             outcome: Outcome::default(),
         })
     }
 
     /// Runs it and judges it.
     pub(crate) fn run(mut self, watch: &mut dyn FnMut(&Step)) -> Result<Outcome, Broken> {
-        let mut is_calm = false;
         while self.now < END && !self.receivers().all(|(_, place)| place.done) {
-            if self.now >= CALM && !std::mem::replace(&mut is_calm, true) {
+            if self.now >= CALM && self.calms == 0 {
                 self.calm(watch);
             }
             while let Some((_, fault)) = self.faults.first().copied().filter(|(at, _)| *at <= self.now) {
@@ -263,7 +268,7 @@ impl Tree {
             for node in 0..self.places.len() {
                 self.serve(node, watch)?;
             }
-            self.now = self.next_time(is_calm).min(END);
+            self.now = self.next_time().min(END);
             while self.events.first_key_value().is_some_and(|((at, _), _)| *at <= self.now) {
                 let Some((_, passing)) = self.events.pop_first() else { break };
                 self.arrive(passing, watch)?;
@@ -290,14 +295,20 @@ impl Tree {
 
     /// What is broken works again, and the source sends the same in another session.
     fn calm(&mut self, watch: &mut dyn FnMut(&Step)) {
-        self.say(watch, || "all works again".to_owned());
+        self.calms += 1;
+        self.say(watch, || format!("all works again, session {}", self.calms));
         for place in self.places.iter_mut().filter(|place| !place.done) {
             (place.program, place.starts_at) = (None, Some(self.now));
         }
     }
 
-    fn next_time(&self, is_calm: bool) -> Time {
-        let calm = (!is_calm).then_some(CALM);
+    /// Whether a receiver may need another session than the present one.
+    fn may_need_another(&self, place: &Place) -> bool {
+        self.calms == 0 || (self.calms == 1 && place.lost_power)
+    }
+
+    fn next_time(&self) -> Time {
+        let calm = (self.calms == 0).then_some(CALM);
         let event = self.events.first_key_value().map(|((at, _), _)| *at);
         let fault = self.faults.first().map(|(at, _)| *at);
         let places = self.places.iter().filter_map(|place| match &place.program {
@@ -321,6 +332,7 @@ impl Tree {
                 place.starts_at = Some(self.now + down);
                 if power {
                     place.disk.lose_power();
+                    place.lost_power = true;
                 }
                 if place.kind == Kind::Receiver {
                     judge::look(&self.plan, self.now, node, &place.disk)?;
@@ -370,6 +382,10 @@ impl Tree {
         if is_over {
             place.program = None;
             self.say(watch, || "the source is done".to_owned());
+            let needs = |place: &Place| !place.done && self.may_need_another(place);
+            if self.calms > 0 && self.receivers().any(|(_, place)| needs(place)) {
+                self.calm(watch);
+            }
         }
         self.carry(node, sent);
         Ok(())
@@ -547,6 +563,10 @@ impl Tree {
                 judge::look(&self.plan, self.now, node, &place.disk)?;
                 place.last.clone_from(&why);
                 self.say(watch, || format!("receiver {node} ends: {why}"));
+                if self.places.get(node).is_some_and(|place| !self.may_need_another(place)) {
+                    let state = format!("of the tree: {why}");
+                    return Err(Broken::Unfinished { at: self.now, receiver: node, state });
+                }
             }
         }
         self.carry(node, sent);
