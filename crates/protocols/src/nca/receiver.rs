@@ -86,11 +86,12 @@ impl Receiver {
     fn on_data(&mut self, now: Time, data: Data, is_repair: bool) {
         let seq = data.seq.expand(self.reception.next());
         let forgotten = data.released.map_or(Seq(0), |last| Seq(last.expand(seq).0 + 1)).min(seq);
-        if !self.reception.has_begun() {
+        let begins = !self.reception.has_begun();
+        if begins {
             if is_repair {
                 return;
             }
-            self.reception.begin(forgotten);
+            self.reception.begin(forgotten, seq);
         }
         let outcome = self.reception.accept(seq, is_repair);
         self.reception.forget(forgotten);
@@ -109,7 +110,7 @@ impl Receiver {
                 self.actions.send(Send::report(Header::Ack(ack), self.size));
             }
         }
-        if outcome == ArrivalOutcome::AfterGap {
+        if begins || outcome == ArrivalOutcome::AfterGap {
             self.ask(now);
         } else if self.reception.missing().is_none() {
             self.timers.disarm(Timer::Retry);

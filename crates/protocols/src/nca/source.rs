@@ -17,6 +17,9 @@ use layercast_core::units::{Channel, Duration, Level, Rate, RateEstimate, Seq, S
 const PROBE_INTERVAL: Duration = Duration::from_ms(500);
 /// For how long the last packet is repeated to receivers that make no progress (CHOICE).
 const LONGEST_END: Duration = Duration::from_secs(60);
+/// For how long the source releases nothing and does not end (CHOICE: AMCA's `opening`): receivers that are there have not all
+/// reported yet, and one that misses the first packet would begin after it.
+const OPENING: Duration = Duration::from_secs(10);
 /// The most packets that one acknowledgement releases.
 const MAX_BURST: u32 = 64;
 
@@ -38,6 +41,7 @@ pub struct Source {
     options: Options,
     packet_size: Size,
     state: State,
+    started: Time,
     window: Window,
     store: Store,
     children: Children,
@@ -58,6 +62,7 @@ impl Source {
         Source {
             packet_size: plan.packet_size,
             state: State::Idle,
+            started: Time::ZERO,
             window: Window::new(options),
             store: Store::new(options.buffer, options.repair_hold),
             children: Children::new(options.child_timeout),
@@ -71,10 +76,17 @@ impl Source {
         }
     }
 
+    /// Whether the session has just begun. One that has sent half of what is kept is no longer at its beginning: a receiver that
+    /// begins with the first packet must report before that packet is overwritten.
+    fn is_opening(&self, now: Time) -> bool {
+        now.since(self.started) < OPENING && self.next.0 <= u64::from(self.options.buffer / 2)
+    }
+
     fn data(&self, seq: Seq, now: Time) -> Data {
+        let released = self.complete.0.checked_sub(1).filter(|_| !self.is_opening(now));
         Data {
             seq: seq.wire(),
-            released: self.complete.0.checked_sub(1).map(|seq| Seq(seq).wire()),
+            released: released.map(|seq| Seq(seq).wire()),
             nominee: self.nominee.map(|nominee| nominee.id),
             sent: now,
         }
@@ -208,7 +220,8 @@ impl Source {
     fn repeat_last(&mut self, now: Time, since: Time) {
         self.children.forget_silent(now);
         self.advance(now);
-        if self.complete >= self.next || now.since(since) >= LONGEST_END {
+        let have_all = self.complete >= self.next && !self.is_opening(now);
+        if have_all || now.since(since) >= LONGEST_END {
             return self.stop();
         }
         let header = Header::Data(self.data(Seq(self.next.0 - 1), now));
@@ -229,7 +242,7 @@ impl Endpoint for Source {
     fn handle(&mut self, now: Time, input: Input<Header>) {
         match input {
             Input::Start => {
-                self.state = State::Sending;
+                (self.state, self.started) = (State::Sending, now);
                 self.probe = Some(now + PROBE_INTERVAL);
                 self.send_next(now);
             }
@@ -294,5 +307,80 @@ impl Endpoint for Source {
         value window in "packets" = self.window.size();
         /// Packets that all receivers have.
         count complete in "packets" = self.complete.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use layercast_core::contract::Ecn;
+    use layercast_core::layers::LayerTable;
+    use layercast_core::units::WireSeq;
+
+    use super::super::Report;
+    use super::*;
+
+    const SIZE: Size = Size::from_bytes(1000);
+
+    fn source(options: &Options) -> Source {
+        let layers = LayerTable::from_rates([Rate::from_mbps(1.0)]).expect("a layer");
+        let mut source =
+            Source::new(options, SessionPlan { layers, packet_size: SIZE }, Stream::new(1, "source"));
+        source.handle(at(1.0), Input::Start);
+        source
+    }
+
+    fn at(seconds: f64) -> Time {
+        Time::ZERO + Duration::from_secs_f64(seconds)
+    }
+
+    /// The one child that has reported, which is the nominee, has so many packets.
+    fn report(source: &mut Source, now: Time, complete: u32) {
+        let nominee = Candidate { id: 1, loss: 0.0, rtt: Duration::from_ms(10) };
+        let complete = WireSeq(complete);
+        let origin = Origin::Child(ChildLink(0), Peer(1));
+        let report = Header::Report(Report { worst: Some(nominee), complete });
+        for header in [report, Header::Ack(Ack { nominee, complete, echo: now })] {
+            source.handle(now, Input::Packet(Arrival { origin, size: SIZE, ecn: Ecn::NotCapable, header }));
+        }
+    }
+
+    /// The packets that the source sends until then, with what they say is released, and whether it is still there.
+    fn sent(source: &mut Source, until: Time) -> (Vec<(WireSeq, Option<WireSeq>)>, bool) {
+        let mut sent = Vec::new();
+        loop {
+            while let Some(action) = source.poll_action() {
+                if let Action::Send(Send { header: Header::Data(data), .. }) = action {
+                    sent.push((data.seq, data.released));
+                }
+            }
+            match source.deadline().filter(|at| *at <= until) {
+                Some(at) => source.handle(at, Input::Timer),
+                None => return (sent, source.deadline().is_some()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_receiver_that_has_not_reported_yet_gets_the_beginning() {
+        let mut source = source(&Options::default());
+        report(&mut source, at(1.2), 1);
+        source.handle(at(1.3), Input::Finish);
+        let all = source.next.0 as u32;
+        report(&mut source, at(1.4), all);
+        let (sent_first, is_there) = sent(&mut source, at(10.9));
+        assert!(sent_first.iter().all(|(_, released)| released.is_none()), "{sent_first:?}");
+        assert!(is_there, "it is not the end that one child has all");
+        assert!(!sent(&mut source, at(12.0)).1);
+    }
+
+    #[test]
+    fn what_all_have_is_released_once_half_of_what_is_kept_was_sent() {
+        let mut source = source(&Options { buffer: 8, ..Options::default() });
+        (1..=5).for_each(|complete| report(&mut source, at(1.2), complete));
+        let (sent, _) = sent(&mut source, at(1.2));
+        assert!(sent.len() > 5, "{sent:?}");
+        assert!(sent.iter().all(|(seq, released)| released.is_some() == (seq.0 > 4)), "{sent:?}");
     }
 }

@@ -72,9 +72,13 @@ impl Reception {
         self.started
     }
 
-    /// The first packet that is wanted: those before it are no longer available.
-    pub(super) fn begin(&mut self, first: Seq) {
+    /// The first packet that is wanted, since those before it are no longer available, and the first that came. Those between
+    /// them passed before the receiver came, as a rule: they are missing, and do not count as lost.
+    pub(super) fn begin(&mut self, first: Seq, came: Seq) {
         (self.complete, self.next, self.delivered) = (first, first, first);
+        if came.0 - first.0 < self.held.len() as u64 {
+            self.next = came;
+        }
         self.started = true;
     }
 
@@ -171,9 +175,21 @@ mod tests {
     }
 
     #[test]
+    fn what_passed_before_a_receiver_came_is_missing_but_was_not_lost() {
+        let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
+        reception.begin(Seq(1), Seq(4));
+        reception.accept(Seq(4), false);
+        assert_eq!((reception.missing(), reception.loss()), (Some((Seq(1), 0b11)), 0.0));
+        for seq in 1..4 {
+            reception.accept(Seq(seq), true);
+        }
+        assert_eq!((reception.deliver(), reception.loss()), (Some(Seq(4)), 0.0));
+    }
+
+    #[test]
     fn what_others_gave_up_ends_the_delivery_in_order() {
         let mut reception = Reception::new(&Options { buffer: 8, ..Options::default() });
-        reception.begin(Seq(3));
+        reception.begin(Seq(3), Seq(3));
         reception.accept(Seq(3), false);
         assert_eq!(reception.deliver(), Some(Seq(3)));
         reception.accept(Seq(5), false);
