@@ -126,7 +126,9 @@ import sys, threading
 from layercast import _children
 threading.Thread(target=_children.run_in_child, args=(sys.stdin.buffer.read(), None), daemon=True).start()
 import time
-time.sleep(1)
+until = time.monotonic() + 60
+while not _children._idle and time.monotonic() < until:
+    time.sleep(0.05)
 print(_children._idle[0]._process.pid, flush=True)
 """
     task = grid(tmp_path).task(0, 1)
