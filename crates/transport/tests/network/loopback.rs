@@ -33,10 +33,11 @@ use layercast_transport::{Error, Notice};
 use crate::fixture::{TempDir, content};
 use crate::lo::works_here;
 
-/// Each test has its own groups: a session takes this one and those of its further channels after it.
+/// Each test has its own number, and by it a port: sessions with other numbers do not meet, though a session takes this group
+/// and those of its further channels after it.
 fn group(number: u8) -> SocketAddr {
-    SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), 20_000 + (std::process::id() % 20_000) as u16)
-        .into()
+    let port = 20_000 + (std::process::id() % 50) as u16 * 256 + u16::from(number);
+    SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), port).into()
 }
 
 fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {

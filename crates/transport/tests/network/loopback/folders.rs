@@ -79,9 +79,9 @@ fn a_partial_file_that_another_receiver_writes_is_busy() {
     }
     let temp = TempDir::new("busy");
     let into = temp.directory("into");
-    let source = start(temp.with("file", &content(40_000_000)), sending(170, "elm", Ends::default()));
+    let source = start(temp.with("file", &content(40_000_000)), sending(11, "elm", Ends::default()));
     source.session();
-    let first = receiving(170, into.clone());
+    let first = receiving(11, into.clone());
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let (begin, begun) = std::sync::mpsc::channel();
@@ -95,7 +95,7 @@ fn a_partial_file_that_another_receiver_writes_is_busy() {
         })
     });
     begun.recv_timeout(Duration::from_secs(20)).unwrap();
-    let error = get(&receiving(170, into)).unwrap_err();
+    let error = get(&receiving(11, into)).unwrap_err();
     assert!(matches!(error, Error::FileBusy { .. }), "{error}");
     stop.store(true, Ordering::Relaxed);
     assert!(first.join().unwrap().is_err());
@@ -118,12 +118,12 @@ fn a_folder_arrives_as_it_is() {
     for number in 0..300 {
         fs::write(site.join(format!("a/b/{number}")), content(number * 13)).unwrap();
     }
-    let source = start(site, sending(190, "elm", Ends::default()));
+    let source = start(site, sending(13, "elm", Ends::default()));
     source.session();
     let into = temp.directory("into");
     fs::create_dir_all(into.join("site/a")).unwrap();
     fs::write(into.join("site/a/long"), content(600_000)).unwrap();
-    let (_, report) = get(&receiving(190, into.clone())).unwrap();
+    let (_, report) = get(&receiving(13, into.clone())).unwrap();
     let objects = report.objects;
     assert_eq!((objects.objects, objects.complete, objects.failed, objects.is_open), (303, 303, 0, false));
     assert!(report.assembly.useful < objects.needed - 600, "the long file was there: {report:?}");
@@ -194,13 +194,13 @@ fn a_mirror_follows_changes_of_packed_files() {
         (0..60).map(|n| (name(n), content(n * 90))).collect();
     let write = |name: &str, bytes: &[u8]| fs::write(site.join(name), bytes).unwrap();
     wanted.iter().for_each(|(name, bytes)| write(name, bytes));
-    let options = SendOptions { follow: true, ..sending(240, "fixed", Ends::default()) };
+    let options = SendOptions { follow: true, ..sending(14, "fixed", Ends::default()) };
     let source = start(site.join(""), options);
     let receiving = ReceiveOptions {
         settings: ReceptionSettings { replace: true, mirror: true },
         keep_going: true,
         within: None,
-        ..receiving(240, into.clone())
+        ..receiving(14, into.clone())
     };
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -285,9 +285,9 @@ fn a_source_of_some_rounds_names_the_hash_before_it_ends() {
     let data = content(1_000_000);
     let (file, into) = (temp.with("file", &data), temp.directory("into"));
     let ends = Ends { rounds: Some(8), ..Ends::default() };
-    let receiver = thread::spawn(move || get(&receiving(174, into)));
+    let receiver = thread::spawn(move || get(&receiving(12, into)));
     thread::sleep(Duration::from_millis(300));
-    let source = start(file, SendOptions { tagged: 1, ..sending(174, "elm", ends) });
+    let source = start(file, SendOptions { tagged: 1, ..sending(12, "elm", ends) });
     let (path, _) = receiver.join().unwrap().unwrap();
     assert_eq!(fs::read(path).unwrap(), data);
     source.end().unwrap();

@@ -66,15 +66,17 @@ fn a_source_names_a_session_that_uses_some_of_its_groups() {
     let one = start(temp.with("one", &content(1_000)), announced);
     let first = one.session();
     // The last of three groups of the first is the first of three of the second.
-    let other = start(temp.with("other", &content(1_000)), sending(242, "elm", Ends::default()));
+    let last = SocketAddr::new(group(242).ip(), first.group.port());
+    let other = SendOptions { group: last, ..sending(242, "elm", Ends::default()) };
+    let other = start(temp.with("other", &content(1_000)), other);
     let heard = other.notice(|notice| matches!(notice, Notice::OtherSender { .. }));
-    let expected = Notice::OtherSender { from: first.source, group: group(242), is_ours: true };
+    let expected = Notice::OtherSender { from: first.source, group: last, is_ours: true };
     assert_eq!(heard, expected);
     let shared = other.notice(|notice| matches!(notice, Notice::SharedGroups { .. }));
     let text = shared.to_string();
     let Notice::SharedGroups { name, groups, own, free, .. } = shared else { panic!("{text}") };
     assert_eq!((name.as_str(), Some(groups)), ("test 240", first.groups()));
-    assert_eq!(own.first(), group(242));
+    assert_eq!(own.first(), last);
     assert!(free.is_some_and(|free| text.contains(&format!("another --group, such as {free}"))), "{text}");
     one.end().unwrap();
     other.end().unwrap();
