@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration as StdDuration;
 
 use layercast_core::units::Channel;
@@ -15,7 +15,7 @@ use layercast_delivery::membership::subscriptions::Subscription;
 pub use layercast_delivery::amt::gateway::RelayAddress;
 
 use crate::error::Error;
-use crate::host::{Clock, Inbox, PacketSocket, Tunnel, Unwrapped, open_unicast, until};
+use crate::host::{Clock, Inbox, PacketSocket, Tunnel, Unwrapped, open_unicast, reaching, until};
 use crate::notice::{AmtNews, Notice};
 use crate::random_secret;
 
@@ -81,10 +81,7 @@ impl AmtTunnel {
     pub fn open(relay: AmtRelay, group: SocketAddr, source: Option<IpAddr>) -> Result<AmtTunnel, Error> {
         let address = relay.address(group);
         let (RelayAddress::Given(to) | RelayAddress::Discover(to)) = address;
-        let any: IpAddr =
-            if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-        let any = SocketAddr::new(any, 0);
-        let socket = open_unicast(any)?;
+        let socket = open_unicast(reaching([&to]))?;
         let seed = random_secret()?;
         let settings = GatewaySettings::new(address, Reporting::of(group.ip()));
         Ok(AmtTunnel {

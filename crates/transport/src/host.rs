@@ -32,7 +32,7 @@ pub(crate) use clock::until;
 pub use counters::ReceiverCounters;
 pub use inbox::{Datagram, Inbox, Unwrapped};
 pub use interface::Interface;
-pub(crate) use interface::{flags, unspecified};
+pub(crate) use interface::{flags, reaching, unspecified};
 pub use leaves::LeaveCounters;
 pub(crate) use leaves::Leaves;
 pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};

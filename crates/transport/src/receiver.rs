@@ -1,7 +1,7 @@
 //! A receiver on sockets.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{SocketAddr, UdpSocket};
 
 use layercast_core::Always as _;
 use layercast_core::contract::JoinError;
@@ -22,7 +22,7 @@ use crate::amt::{AmtRelay, AmtTunnel};
 use crate::error::Error;
 use crate::host::{
     Access, Clock, Groups, Inbox, Interface, Leaves, PacketSocket, ReceiverCounters, open_group,
-    open_reports, unspecified, until,
+    open_reports, reaching, unspecified, until,
 };
 use crate::notice::Notice;
 use crate::relay::{FeedbackPath, RelayTunnel};
@@ -299,11 +299,7 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
         let access = match path {
             Path::Parents => {
                 let parents = self.node.settings().parents.iter();
-                let mut parents = parents.flat_map(|parents| &parents.addresses);
-                let any: SocketAddr = match parents.any(SocketAddr::is_ipv6) {
-                    true => (Ipv6Addr::UNSPECIFIED, 0).into(),
-                    false => (Ipv4Addr::UNSPECIFIED, 0).into(),
-                };
+                let any = reaching(parents.flat_map(|parents| &parents.addresses));
                 self.access = Some(Access::Tunnel(Box::new(NodeSocket::open(any)?)));
                 return Ok(());
             }

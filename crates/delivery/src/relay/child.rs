@@ -187,7 +187,7 @@ impl Child {
         (is_ours && is_wanted).then_some((data, length))
     }
 
-    /// The same of a packet that is for whoever receives the session: not of a channel that no session has, and not one that
+    /// The same of a packet for receivers of the session: not of a channel that no session has, and not one that
     /// was sent in a circle, and has been here already.
     pub fn packet(&mut self, now: Time, from: SocketAddr, bytes: &[u8]) -> Option<(Data, usize)> {
         let (data, length) = self.data(now, from, bytes)?;

@@ -9,7 +9,7 @@ use layercast_core::units::{Duration, Time};
 
 use super::socket::NodeSocket;
 use crate::error::Error;
-use crate::host::{Clock, Inbox};
+use crate::host::{Clock, Inbox, until};
 
 /// The longest wait, so that a stop is seen.
 const LONGEST_WAIT: StdDuration = StdDuration::from_millis(200);
@@ -83,8 +83,8 @@ pub(crate) fn run(
                 break Err(error);
             }
         }
-        let until = node.deadline().map_or(next_report, |at| at.min(next_report));
-        let wait = StdDuration::from_nanos(until.since(clock.now()).as_ns()).min(LONGEST_WAIT);
+        let due = node.deadline().map_or(next_report, |at| at.min(next_report));
+        let wait = until(clock.now(), due).min(LONGEST_WAIT);
         if !wait.is_zero() {
             socket.wait(wait);
         }

@@ -199,6 +199,14 @@ fn prefixes(name: &str) -> Vec<Prefix> {
     getifaddrs().into_iter().flatten().filter_map(of).collect()
 }
 
+/// Where a socket is bound that reaches all of these: one of IPv6 reaches those of IPv4 too.
+pub(crate) fn reaching<'a>(addresses: impl IntoIterator<Item = &'a SocketAddr>) -> SocketAddr {
+    match addresses.into_iter().any(SocketAddr::is_ipv6) {
+        true => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        false => (Ipv4Addr::UNSPECIFIED, 0).into(),
+    }
+}
+
 /// Any address of the version of IP of a group.
 pub(crate) fn unspecified(group: SocketAddr) -> IpAddr {
     if group.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }

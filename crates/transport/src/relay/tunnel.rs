@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration as StdDuration;
 
 use layercast_core::Always as _;
@@ -13,7 +13,7 @@ use layercast_delivery::relay::message::{Data, MESSAGE_MAX};
 use layercast_delivery::relay::session::SessionKey;
 
 use crate::error::Error;
-use crate::host::{Clock, Inbox, PacketSocket, Tunnel, Unwrapped, open_unicast, until};
+use crate::host::{Clock, Inbox, PacketSocket, Tunnel, Unwrapped, open_unicast, reaching, until};
 use crate::notice::Notice;
 use crate::random_secret;
 
@@ -61,16 +61,14 @@ impl RelayTunnel {
         within: Duration,
         feedback: FeedbackPath,
     ) -> Result<RelayTunnel, Error> {
-        let is_v6 = relays.iter().any(SocketAddr::is_ipv6);
-        let any: IpAddr = if is_v6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
-        let any = SocketAddr::new(any, 0);
+        let any = reaching(relays);
         let socket = open_unicast(any)?;
         let random = random_secret()?;
         let clock = Clock::default();
         let child = Child::new(session, relays, clock.now(), within, random);
         Ok(RelayTunnel {
             socket,
-            is_v6,
+            is_v6: any.is_ipv6(),
             child,
             clock,
             feedback,
@@ -83,11 +81,6 @@ impl RelayTunnel {
     /// What is known of the relay that serves it; none if none does.
     pub fn link(&self) -> Option<LinkReport> {
         self.child.link()
-    }
-
-    /// The port of this host by which the relays see it, unless something on the path translates it.
-    pub fn port(&self) -> Option<u16> {
-        self.socket.as_udp().local_addr().ok().map(|address| address.port())
     }
 
     /// Through how many relays the last packet has come.

@@ -6,6 +6,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::OwnedFd;
 
+use layercast_core::cannot_be;
 use layercast_core::units::Channel;
 use layercast_delivery::node::RelayOutput;
 use layercast_delivery::relay::parent::Change;
@@ -16,7 +17,7 @@ use super::server::Server;
 use super::tunnel::for_socket;
 use crate::error::Error;
 use crate::event::Event;
-use crate::host::{Groups, Inbox, Interface, PacketSocket, open_unicast, unspecified};
+use crate::host::{Groups, Inbox, Interface, PacketSocket, open_unicast, reaching};
 
 /// The sockets of a session.
 #[derive(Debug)]
@@ -105,8 +106,8 @@ impl<'o> Upstreams<'o> {
                 let socket = if to.is_ipv4() { v4 } else { v6 };
                 socket.as_ref().map_or(Ok(0), |socket| socket.send_to(message.bytes(), to))
             }
-            // No child is served here, and this is no source.
-            RelayOutput::ToChild(..) | RelayOutput::Heard(..) => return,
+            RelayOutput::ToChild(..) => return cannot_be("the server answers children itself"),
+            RelayOutput::Heard(..) => return cannot_be("a relay has something above it"),
         };
         if let Err(error) = sent {
             tracing::debug!(%error, "a message to a relay or a source was not sent");
@@ -137,12 +138,11 @@ impl<'o> Upstreams<'o> {
 
     /// Sends a message to the relay above, from the session's own socket.
     fn ask_relay(&mut self, session: usize, to: SocketAddr, message: &[u8]) -> io::Result<usize> {
-        // One of IPv6 reaches relays of both versions.
-        let widest = *self.parents.iter().find(|relay| relay.is_ipv6()).unwrap_or(&to);
+        let any = reaching(self.parents.iter().chain([&to]));
         let is_new = !self.sessions.contains_key(&session);
-        let open = || Ok(Sockets::Relay(open_unicast(SocketAddr::new(unspecified(widest), 0))?));
+        let open = || Ok(Sockets::Relay(open_unicast(any)?));
         let sent = match self.sockets(session, open) {
-            Ok(Sockets::Relay(socket)) => socket.as_udp().send_to(message, for_socket(to, widest.is_ipv6())),
+            Ok(Sockets::Relay(socket)) => socket.as_udp().send_to(message, for_socket(to, any.is_ipv6())),
             Ok(Sockets::Groups(..)) => Ok(0),
             Err(error) => {
                 tracing::warn!("a session cannot be joined: {error}");
