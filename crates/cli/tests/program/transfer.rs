@@ -173,7 +173,7 @@ fn what_is_announced_is_the_most_that_smcc_sends() {
         return;
     }
     let (_, file) = with_file("smcc", 100_000);
-    let group = group(50);
+    let group = group(54);
     let rates = ["--base", "128 kbit/s", "--packet", "1000 bytes", "--for", "2 s", "--all-layers"];
     let arguments = [&["send", &file, "--group", &group, "--control", "smcc"][..], &rates].concat();
     let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
@@ -191,7 +191,7 @@ fn a_protocol_for_one_receiver_says_so() {
         return;
     }
     let (_, file) = with_file("one", 1000);
-    let arguments = ["send", &file, "--group", &group(90), "--control", "tfrc", "--for", "1 s"];
+    let arguments = ["send", &file, "--group", &group(58), "--control", "tfrc", "--for", "1 s"];
     let (out, error) = printed(&transfer(&arguments).output().expect("it runs"));
     assert!(out.contains("to one receiver: tfrc serves no more"), "{out}{error}");
 }
