@@ -35,6 +35,7 @@ use crate::notice::Notice;
 use crate::object::Instance;
 use crate::part::Part;
 use crate::search::{FoundSession, Known};
+use crate::security::any_session::AnySession;
 use crate::security::protection::ProtectionCounters;
 use crate::session::is_usable_group;
 use breaker::Breaker;
@@ -106,6 +107,9 @@ pub struct Receiver<F: Family, S: Sink> {
     state: State<F>,
     wait: Wait,
     path: PathChoice,
+    /// The check of packets while a session is searched, which remembers those of sessions that were left. None without a group
+    /// key.
+    check: Option<AnySession>,
     /// Messages go further than to a relay that is gone, as far as is known.
     has_carried: bool,
     breaker: Breaker,
@@ -128,6 +132,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let mut random = Stream::new(settings.seed, "node");
         Receiver {
             path: PathChoice::new(settings.paths, &mut random),
+            check: settings.group_key.clone().map(|key| AnySession::new(key, settings.salt())),
             sink,
             state: State::Idle,
             wait: Wait { not: None, patience: settings.start_within },

@@ -21,9 +21,7 @@ use super::reports::{Reached, ReceptionReports};
 use crate::accept::{AcceptCounters, Accepted, Incoming, accept};
 use crate::packet::{Demand, ReceptionReport, Refusal};
 use crate::security::any_session::AnySession;
-use crate::security::encryption::Salt;
 use crate::security::feedback::{FeedbackMac, TAG_BYTES};
-use crate::security::keys::GroupKey;
 use crate::security::protection::{self, ProtectionCounters, Rejection};
 use crate::session::Session;
 
@@ -190,12 +188,20 @@ impl<F: Family> SessionReceiver<F> {
         }
     }
 
-    /// Checks that packets are authentic by a group key, and with a salt also encrypted. Called before the start.
-    pub fn protect(&mut self, key: &GroupKey, salt: Option<Salt>) {
+    /// Checks that packets are authentic, by the check of this session, which is taken out of that of all. Called before the
+    /// start.
+    pub fn protect(&mut self, checks: &mut AnySession) {
         let tsi = self.session.tsi;
-        self.protection = Some(protection::Incoming::of(key, salt, tsi));
-        self.feedback_mac = Some(FeedbackMac::new(key, tsi));
-        self.others = Some(AnySession::new(key.clone(), salt));
+        self.protection = Some(checks.take(tsi));
+        self.feedback_mac = Some(FeedbackMac::new(checks.key(), tsi));
+        self.others = Some(checks.fresh());
+    }
+
+    /// Puts its check back, when the session is left for a search.
+    pub(super) fn put_check(&mut self, checks: &mut AnySession) {
+        if let Some(check) = self.protection.take() {
+            checks.put(self.session.tsi, check);
+        }
     }
 
     /// Says to the source which level is held, if it asks. Called before the start.

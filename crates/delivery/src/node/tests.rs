@@ -15,6 +15,7 @@ use super::{Content, LevelDemand, SessionOutput, SessionReceiver, Source};
 use crate::accept::Incoming;
 use crate::object::{FEC_NO_CODE, FEC_RAPTORQ, TOI_TABLE};
 use crate::packet::Fdt;
+use crate::security::any_session::AnySession;
 use crate::security::keys::GroupKey;
 use crate::security::protection::ProtectError;
 use crate::security::sequence::{SEQUENCE_MAX, Sequence};
@@ -188,7 +189,7 @@ fn packets_are_taken_with_the_key_of_the_session_alone() {
             let mut numbers = Sequence::after(0);
             numbers.grant(SEQUENCE_MAX);
             source.protect(&key(1), numbers);
-            receiver.protect(&of_receiver, None);
+            receiver.protect(&mut AnySession::new(of_receiver.clone(), None));
         });
         wire.run(Duration::from_secs(5));
         let counters = *wire.receiver.protection().expect("it checks");
@@ -206,7 +207,8 @@ fn packets_are_taken_with_the_key_of_the_session_alone() {
 fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
     let key = |number: u8| GroupKey::from_seed(&[number; 32]);
     for (of_other, may_be_followed) in [(key(1), true), (key(2), false)] {
-        let mut wire = Wire::new("elm", 3, |_, receiver| receiver.protect(&key(1), None));
+        let mut wire =
+            Wire::new("elm", 3, |_, receiver| receiver.protect(&mut AnySession::new(key(1), None)));
         let protocol = protocol("elm", 3);
         // Its source draws another number.
         let other = Source::new(&protocol, session(&protocol, 3), Stream::new(9, "source"));

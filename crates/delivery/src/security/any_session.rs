@@ -5,7 +5,8 @@ use super::keys::GroupKey;
 use super::protection::{Incoming, Rejection};
 use crate::packet::View;
 
-/// The maximum number of sessions whose packets are checked at the same time. The oldest makes room.
+/// The maximum number of sessions whose packets are checked at the same time. The oldest makes room, one without an authentic
+/// packet first: anyone can name sessions.
 const SESSIONS_MAX: usize = 8;
 
 /// A check for each session whose packets come.
@@ -30,13 +31,37 @@ impl AnySession {
         let tsi = View::new(packet).ok().and_then(|view| view.tsi()).and_then(|tsi| u32::try_from(tsi).ok());
         let tsi = tsi.ok_or(Rejection::Malformed)?;
         let place = self.checks.iter().position(|(of, _)| *of == tsi).unwrap_or_else(|| {
-            if self.checks.len() >= SESSIONS_MAX {
-                self.checks.remove(0);
-            }
-            self.checks.push((tsi, Incoming::of(&self.key, self.salt, tsi)));
+            self.put(tsi, Incoming::of(&self.key, self.salt, tsi));
             self.checks.len() - 1
         });
         self.checks.get_mut(place).map_or(Err(Rejection::Session), |(_, check)| check.accept(packet))
+    }
+
+    /// Takes out the check of a session, for its receiver. It refuses what came before, and has counted nothing.
+    pub fn take(&mut self, tsi: u32) -> Incoming {
+        match self.checks.iter().position(|(of, _)| *of == tsi) {
+            Some(place) => self.checks.remove(place).1.uncounted(),
+            None => Incoming::of(&self.key, self.salt, tsi),
+        }
+    }
+
+    /// Puts the check of a session back that was left: whoever comes back to it takes no packet a second time.
+    pub fn put(&mut self, tsi: u32, check: Incoming) {
+        if self.checks.len() >= SESSIONS_MAX {
+            let place = self.checks.iter().position(|(_, check)| check.highest() == 0);
+            self.checks.remove(place.unwrap_or(0));
+        }
+        self.checks.push((tsi, check));
+    }
+
+    /// Another one by the same key, which knows no session.
+    pub fn fresh(&self) -> AnySession {
+        AnySession::new(self.key.clone(), self.salt)
+    }
+
+    /// The group key.
+    pub fn key(&self) -> &GroupKey {
+        &self.key
     }
 }
 
@@ -74,6 +99,22 @@ mod tests {
             assert_eq!(check.accept(&mut packet(&other, tsi, 1)), Err(Rejection::Forged));
         }
         assert_eq!(check.checks.len(), SESSIONS_MAX);
+        assert_eq!(check.accept(&mut packet(&key, 3, 9)), Err(Rejection::Replayed));
         assert_eq!(check.accept(&mut packet(&key, 3, 10)), Ok(()));
+    }
+
+    /// Seed 2161 of the explorer: a receiver left a session to decode, lacked packets, and came back to it.
+    #[test]
+    fn a_session_that_is_found_again_takes_no_packet_twice() {
+        let key = GroupKey::from_seed(&[1; 32]);
+        let mut check = AnySession::new(key.clone(), None);
+        assert_eq!(check.accept(&mut packet(&key, 1, 7)), Ok(()));
+        let mut of_session = check.take(1);
+        assert_eq!(of_session.accept(&mut packet(&key, 1, 7)), Err(Rejection::Replayed));
+        assert_eq!(of_session.accept(&mut packet(&key, 1, 8)), Ok(()));
+        assert_eq!((of_session.counters().accepted, check.take(2).counters().accepted), (1, 0));
+        check.put(1, of_session);
+        assert_eq!(check.accept(&mut packet(&key, 1, 8)), Err(Rejection::Replayed));
+        assert_eq!(check.accept(&mut packet(&key, 1, 9)), Ok(()));
     }
 }

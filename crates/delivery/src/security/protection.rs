@@ -287,6 +287,11 @@ impl Incoming {
         self.window.highest()
     }
 
+    /// The same check, which has counted nothing.
+    pub(super) fn uncounted(self) -> Incoming {
+        Incoming { counters: ProtectionCounters::default(), ..self }
+    }
+
     /// The counters.
     pub fn counters(&self) -> &ProtectionCounters {
         &self.counters

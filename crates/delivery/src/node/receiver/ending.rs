@@ -119,6 +119,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
 
     fn pause(&mut self, notice: Notice, pause: Duration, patience: Duration) {
         self.notice(notice);
+        self.put_check();
         self.state = State::Pausing(self.now + pause, Wait { not: None, patience });
     }
 

@@ -20,6 +20,7 @@ use crate::search::{FoundSession, Known};
 impl<F: Family, S: Sink> Receiver<F, S> {
     pub(super) fn search(&mut self, wait: Wait) {
         self.wait = wait;
+        self.put_check();
         self.is_busy = false;
         self.next_look = self.now + LOOK_EVERY;
         if self.settings.parents.is_some() {
@@ -36,6 +37,15 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         };
         self.outputs.push_back(Output::Open(self.path.path()));
         self.outputs.push_back(Output::Join(Channel(0), self.settings.known.group()));
+    }
+
+    /// What came of the session that was left does not come again, should it be found again.
+    pub(super) fn put_check(&mut self) {
+        if let (State::Finishing(left) | State::Over(Some(left)), Some(checks)) =
+            (&mut self.state, &mut self.check)
+        {
+            left.session.put_check(checks);
+        }
     }
 
     pub(super) fn search_on(&mut self) -> Result<(), Failure<S::Error>> {
@@ -85,7 +95,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             self.now = self.now.max(datagram.at);
             let notice = &mut |notice| self.outputs.push_back(Output::Notice(notice));
             let before = searching.authentic();
-            let found = searching.packet::<F>(&self.settings, &datagram, bytes, notice);
+            let found =
+                searching.packet::<F>((&self.settings, self.check.as_mut()), &datagram, bytes, notice);
             self.authentic += searching.authentic() - before;
             if found.is_some() {
                 return found;
@@ -118,8 +129,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         }
         self.sink.follow(&found).map_err(Failure::Sink)?;
         let mut session = SessionReceiver::new(&protocol, found.session, settings.seed);
-        if let Some(key) = &settings.group_key {
-            session.protect(key, settings.salt());
+        if let Some(checks) = &mut self.check {
+            session.protect(checks);
         }
         if !settings.silent {
             session.answer_polls(settings.number);

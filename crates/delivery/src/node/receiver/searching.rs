@@ -38,8 +38,6 @@ pub(super) struct Searching {
     pub(super) since: Time,
     counters: AcceptCounters,
     evidence: Evidence,
-    /// None without a group key.
-    check: Option<AnySession>,
     forged: u64,
     /// That a session was passed over was said, for this reason.
     warned: Option<String>,
@@ -61,7 +59,6 @@ impl Searching {
             since: now,
             counters: AcceptCounters::default(),
             evidence: Evidence::default(),
-            check: settings.group_key.clone().map(|key| AnySession::new(key, settings.salt())),
             forged: 0,
             warned: None,
             demand: LevelDemand::new(seed),
@@ -69,10 +66,10 @@ impl Searching {
         }
     }
 
-    /// A datagram of the base channel. The session, if its table is here.
+    /// A datagram of the base channel, with a check if there is a group key. The session, if its table is here.
     pub(super) fn packet<F: Family>(
         &mut self,
-        settings: &ReceiverSettings,
+        (settings, check): (&ReceiverSettings, Option<&mut AnySession>),
         datagram: &Datagram,
         bytes: &mut [u8],
         notice: &mut dyn FnMut(Notice),
@@ -87,7 +84,9 @@ impl Searching {
             Known::Session(session) => Some((session.source, session.tsi)),
         };
         // Packets of other sessions are counted as such below.
-        if of.is_none_or(|(_, tsi)| tsi_of(bytes) == Some(tsi)) && !self.is_readable(now, settings, bytes) {
+        if of.is_none_or(|(_, tsi)| tsi_of(bytes) == Some(tsi))
+            && !self.is_readable(now, (settings, check), bytes)
+        {
             return None;
         }
         let packet: Accepted<'_, F::Header> = accept(datagram.incoming, bytes, of, &mut self.counters)?;
@@ -108,8 +107,13 @@ impl Searching {
     }
 
     /// Whether a packet is authentic, and then decrypted, as far as there is a key.
-    fn is_readable(&mut self, now: Time, settings: &ReceiverSettings, bytes: &mut [u8]) -> bool {
-        let Some(check) = &mut self.check else {
+    fn is_readable(
+        &mut self,
+        now: Time,
+        (settings, check): (&ReceiverSettings, Option<&mut AnySession>),
+        bytes: &mut [u8],
+    ) -> bool {
+        let Some(check) = check else {
             let is_encrypted = seems_encrypted(bytes);
             if is_encrypted {
                 self.evidence.unreadable(now);
