@@ -45,7 +45,7 @@ impl AnySession {
         }
     }
 
-    /// Puts the check of a session back that was left: whoever comes back to it takes no packet a second time.
+    /// Puts the check of a session back that was left: a receiver that comes back to it takes no packet a second time.
     pub fn put(&mut self, tsi: u32, check: Incoming) {
         if self.checks.len() >= SESSIONS_MAX {
             let place = self.checks.iter().position(|(_, check)| check.highest() == 0);
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(check.accept(&mut packet(&key, 3, 10)), Ok(()));
     }
 
-    /// Seed 2161 of the explorer: a receiver left a session to decode, lacked packets, and came back to it.
+    /// Seed 3558 of the explorer: a receiver left a session to decode, lacked packets, and came back to it.
     #[test]
     fn a_session_that_is_found_again_takes_no_packet_twice() {
         let key = GroupKey::from_seed(&[1; 32]);
