@@ -134,7 +134,9 @@ unit: toolchain
 	wait $$installing; exit $$built
 	@$(TEST) $(WAITING) -- --test-threads 12 > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
 	nice ./tools/python.sh $(TARGET) $(SKIPPED) > $(TARGET)/python.txt 2>&1 & python=$$!; \
-	nice $(TEST) $(COMPUTING); computed=$$?; nice $(TEST) --doc; documented=$$?; \
+	nice $(TEST) --doc > $(TARGET)/documented.txt 2>&1 & documenting=$$!; \
+	nice $(TEST) $(COMPUTING); computed=$$?; \
+	wait $$documenting; documented=$$?; cat $(TARGET)/documented.txt; \
 	wait $$waiting; waited=$$?; cat $(TARGET)/waiting.txt; wait $$python; tested=$$?; cat $(TARGET)/python.txt; \
 	exit $$((computed + documented + waited + tested))
 

@@ -10,16 +10,41 @@ pub use scheme::Scheme;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::units::{Layer, Level, Rate};
+use crate::choices;
+use crate::stream::Stream;
+use crate::units::{Duration, Layer, Level, Rate};
 
 /// The maximum number of layers of a table. Protocols may allow fewer.
 pub const MAX_LAYERS: usize = 1024;
 
-/// The checked rates of a session's layers.
+choices! {
+    /// When the layers of a source begin.
+    #[derive(Default)]
+    pub enum Phases {
+        /// Each at a random moment within its spacing, so that packets of different layers mix evenly.
+        #[default]
+        Random = "random",
+        /// All at one moment, as a script begins the constant rates of ns-2: packets of all layers leave together.
+        Together = "together",
+    }
+}
+
+impl Phases {
+    /// How much later than the others a layer begins whose packets are so far apart.
+    pub fn draw(self, spacing: Duration, stream: &mut Stream) -> Duration {
+        match self {
+            Phases::Random => stream.uniform_duration(spacing),
+            Phases::Together => Duration::ZERO,
+        }
+    }
+}
+
+/// The checked rates of a session's layers, and when they begin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerTable {
     own: Vec<Rate>,
     cumulative: Vec<Rate>,
+    phases: Phases,
 }
 
 /// Why rates are not a layer structure.
@@ -91,7 +116,7 @@ impl LayerTable {
     /// # Errors
     /// [`LayerError`] if there is no layer, if there are too many, or if a rate is not positive.
     pub fn from_rates(own: impl IntoIterator<Item = Rate>) -> Result<LayerTable, LayerError> {
-        let mut table = LayerTable { own: Vec::new(), cumulative: Vec::new() };
+        let mut table = LayerTable::empty();
         for rate in own {
             table.push(rate, table.top_rate() + rate)?;
         }
@@ -103,7 +128,7 @@ impl LayerTable {
     /// # Errors
     /// [`LayerError`] if there is no layer, if there are too many, or if the rates do not increase.
     pub fn from_cumulative(cumulative: impl IntoIterator<Item = Rate>) -> Result<LayerTable, LayerError> {
-        let mut table = LayerTable { own: Vec::new(), cumulative: Vec::new() };
+        let mut table = LayerTable::empty();
         for rate in cumulative {
             if !table.cumulative.is_empty() && rate <= table.top_rate() {
                 return Err(LayerError::NotIncreasing { layer: table.next_layer() });
@@ -111,6 +136,20 @@ impl LayerTable {
             table.push(rate - table.top_rate(), rate)?;
         }
         table.checked()
+    }
+
+    fn empty() -> LayerTable {
+        LayerTable { own: Vec::new(), cumulative: Vec::new(), phases: Phases::default() }
+    }
+
+    /// The same layers, which begin so.
+    pub fn beginning(self, phases: Phases) -> LayerTable {
+        LayerTable { phases, ..self }
+    }
+
+    /// When they begin. A host with sockets leaves them at random.
+    pub fn phases(&self) -> Phases {
+        self.phases
     }
 
     fn next_layer(&self) -> Layer {

@@ -61,6 +61,12 @@ pub trait Requirements {
         true
     }
 
+    /// Whether each layer has a clock of its own, so that a plan may say when it begins
+    /// ([`Phases`](crate::layers::Phases)). Waves have one plan for all, and a single rate has one clock.
+    fn has_phases(&self) -> bool {
+        false
+    }
+
     /// How many levels a receiver may have, besides that of none: one for each layer, unless the protocol makes layers of
     /// its own out of the rates of the plan.
     fn levels(&self, plan: &SessionPlan) -> u16 {

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use layercast_core::layers::Phases;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Level, Pacer, Time, WireSeq};
@@ -47,6 +48,7 @@ pub struct LayerClocks {
     layers: Vec<(Pacer, WireSeq)>,
     /// How many of them are sent.
     open: usize,
+    phases: Phases,
     dither: Dither,
     /// By how much later than its pacer says the next packet of each layer departs.
     delays: Vec<Duration>,
@@ -67,7 +69,8 @@ impl LayerClocks {
     /// Clocks that make up for a stall of at most `longest_lag`.
     pub fn with_longest_lag(longest_lag: Duration) -> LayerClocks {
         let (layers, delays) = (Vec::new(), Vec::new());
-        LayerClocks { layers, open: usize::MAX, dither: Dither::none(), delays, next: None, longest_lag }
+        let (open, phases, dither) = (usize::MAX, Phases::default(), Dither::none());
+        LayerClocks { layers, open, phases, dither, delays, next: None, longest_lag }
     }
 
     /// The same with departures that are dithered. The first packet of a layer, whose phase is random anyway, is not.
@@ -75,8 +78,8 @@ impl LayerClocks {
         LayerClocks { dither, ..self }
     }
 
-    /// Begins all layers with number 0, each at a phase of its own that is drawn from `stream`; with
-    /// `base_at_once` the base layer begins at `now`.
+    /// Begins all layers with number 0, by the plan together or each at a phase of its own that is drawn from `stream`;
+    /// with `base_at_once` the base layer begins at `now`.
     pub fn begin(&mut self, now: Time, plan: &SessionPlan, stream: &mut Stream, base_at_once: bool) {
         let numbers = plan.layers.layers().map(|_| WireSeq(0));
         self.begin_at(now, plan, numbers, stream, base_at_once);
@@ -91,11 +94,12 @@ impl LayerClocks {
         stream: &mut Stream,
         base_at_once: bool,
     ) {
+        self.phases = plan.layers.phases();
         for (layer, number) in plan.layers.layers().zip(numbers) {
             let (size, rate) = (plan.packet_size, plan.layers.rate(layer));
             let spacing = Pacer::new(now, size, rate).spacing();
             let at_once = base_at_once && layer == Layer::BASE;
-            let phase = if at_once { Duration::ZERO } else { stream.uniform_duration(spacing) };
+            let phase = if at_once { Duration::ZERO } else { self.phases.draw(spacing, stream) };
             self.layers.push((Pacer::new(now + phase, size, rate), number));
             self.delays.push(Duration::ZERO);
         }
@@ -136,7 +140,7 @@ impl LayerClocks {
         let open = usize::from(level.layer_count()).max(1);
         let opened = self.layers.iter_mut().take(open).skip(self.open);
         for (pacer, _) in opened {
-            let phase = stream.uniform_duration(pacer.spacing());
+            let phase = self.phases.draw(pacer.spacing(), stream);
             pacer.reschedule(now + phase);
         }
         self.delays.iter_mut().take(open).skip(self.open).for_each(|delay| *delay = Duration::ZERO);
@@ -162,7 +166,7 @@ impl LayerClocks {
             return;
         }
         for (pacer, _) in &mut self.layers {
-            let phase = stream.uniform_duration(pacer.spacing());
+            let phase = self.phases.draw(pacer.spacing(), stream);
             pacer.reschedule(now + phase);
         }
         self.delays.fill(Duration::ZERO);
@@ -223,6 +227,30 @@ mod tests {
         clocks.pause();
         clocks.demand(Time::from_secs_f64(4.0), Level::from_count(3), &mut stream);
         assert_eq!(clocks.next(), None, "demand is no data");
+    }
+
+    /// Layers of 128, 128 and 256 kbit/s: at each packet of the base all others have one, the fast one another between.
+    #[test]
+    fn layers_that_begin_together_send_together_also_after_a_pause() {
+        let layers = LayerTable::from_rates([128.0, 128.0, 256.0].map(Rate::from_kbps)).unwrap();
+        let plan =
+            SessionPlan { layers: layers.beginning(Phases::Together), packet_size: Size::from_bytes(1000) };
+        let (mut clocks, mut stream) = (LayerClocks::default(), Stream::new(1, "clocks"));
+        let sent = |clocks: &mut LayerClocks, from: Time| {
+            let mut times = alloc::collections::BTreeMap::new();
+            while let Some(at) = clocks.next().filter(|at| at.since(from) < Duration::from_secs(1)) {
+                *times.entry(at.since(from).as_us()).or_insert(0) += clocks.take_due(at).map_or(0, |_| 1);
+            }
+            times.into_iter().take(4).collect::<Vec<_>>()
+        };
+        let expected = [(0, 3), (31_250, 1), (62_500, 3), (93_750, 1)];
+        clocks.begin(Time::ZERO, &plan, &mut stream, false);
+        assert_eq!(sent(&mut clocks, Time::ZERO), expected);
+        clocks.pause();
+        let later = Time::from_secs_f64(7.0);
+        clocks.resume(later, &mut stream);
+        assert_eq!(sent(&mut clocks, later), expected);
+        assert_eq!(stream.bits(), Stream::new(1, "clocks").bits(), "nothing is drawn");
     }
 
     #[test]

@@ -24,6 +24,10 @@ options! {
 }
 
 impl Requirements for Options {
+    fn has_phases(&self) -> bool {
+        true
+    }
+
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: false, start: "its level at once" }
     }

@@ -1,10 +1,11 @@
-//! Two readings of every experiment with a drop-tail queue, side by side.
+//! Three readings of every experiment with a drop-tail queue, side by side.
 //!
 //! *Plain*: senders answer at once, layers are evenly spaced, and nothing else varies, so the round-trip time modulo a
 //! packet's time on the bottleneck decides who meets the full queue (Floyd and Jacobson 1992). One delay is one of
 //! many answers, so eight are taken. *Jittered*: TCPs wait a random time of up to a packet's time on the slowest link
 //! of their path before they use their window, and sources shift departures by up to half of their spacing. Less of
-//! the phase is left, but not nothing, so the same eight delays are taken.
+//! the phase is left, but not nothing, so the same eight delays are taken. *Together*: TCPs wait, and all layers of a source
+//! begin at one moment, as a script starts constant rates, so that their packets leave in bursts.
 
 mod experiment;
 mod list;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use layercast_core::layers::Phases;
 use layercast_laboratory::scenario::{DemandPlan, FlowPlan, Quantity, Scenario, SessionPlan, Traffic};
 use layercast_simulator::tcp::{TcpProfile, TcpVariant};
 
@@ -108,6 +109,11 @@ fn session(plan: &SessionPlan, reasons: &mut Vec<String>) {
     }
     if plan.routers.active.is_some() || plan.routers.failure.is_some() {
         reasons.push(format!("session {name}: no router takes part; leave out the routers"));
+    }
+    if plan.layers.phases() != Phases::default() {
+        reasons.push(format!(
+            "session {name}: layers of sources on real networks begin at random; leave out `phases`"
+        ));
     }
     if channels(plan) == 0 {
         reasons.push(format!("session {name}: it has no channels"));
@@ -272,6 +278,11 @@ mod tests {
     fn what_the_transport_refuses_is_passed_on() {
         let more = "[sessions.s]\nprotocol = \"fixed\"\nsource = \"A\"\nreceivers = [\"B\"]\nlayers = { scheme = \"doubling\", base = \"10 kbit/s\", count = 2 }";
         assert_eq!(refused(more), Vec::<String>::new());
+        let together = more.replace("count = 2", "count = 2, phases = \"together\"");
+        assert_eq!(
+            refused(&together),
+            ["session s: layers of sources on real networks begin at random; leave out `phases`"]
+        );
         let plan = scenario(more);
         let refuses = WorldOptions {
             program: "layercast".into(),

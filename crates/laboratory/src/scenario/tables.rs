@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use layercast_core::layers::MAX_LAYERS;
+use layercast_core::layers::{MAX_LAYERS, Phases};
 
 pub use self::choices::{DownQueue, LeaveChoice, NodeNames, Parallel, SchemeKind};
 pub use self::distributions::{DistributionKind, SIZE_DISTRIBUTION, TIME_DISTRIBUTION};
@@ -260,6 +260,13 @@ pub const LAYERS: TableSpec = TableSpec {
             FieldKind::Positives,
             BY_SCHEME,
             "The levels of each capacity: such as 0.8 and 0.9 to use it, and 1.1 just above it.",
+        ),
+        field(
+            "phases",
+            FieldKind::Choice(&Phases::NAMES),
+            Absent::Default("random"),
+            "When the source's layers begin: each at a random moment within its spacing, or all at one moment, as in a script \
+             that starts the constant rates of ns-2 at one time. See `docs/readings.md`.",
         ),
     ],
 };

@@ -186,6 +186,10 @@ options! {
 }
 
 impl Requirements for Options {
+    fn has_phases(&self) -> bool {
+        true
+    }
+
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: true, start: "a layer each 5 s until losses" }
     }

@@ -308,6 +308,10 @@ macro_rules! variant_options {
                 self.settings().leave_bound.is_none()
             }
 
+            fn has_phases(&self) -> bool {
+                true
+            }
+
             fn agreed(&self) -> &'static [&'static str] {
                 $agreed
             }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::{Header, ReverseCounter, Settings, SignalRule, Variant, signal};
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Send};
 use layercast_core::gauges;
+use layercast_core::layers::Phases;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Layer, Level, Size, Time, WireSeq};
@@ -103,7 +104,10 @@ impl Source {
         let layer = |layer: u16| LayerSource {
             packets_per_slot: plan.layers.rate(Layer(layer)).as_bps() * settings.slot.as_secs_f64() / bits,
             credit: 0.0,
-            phase: if layer == 0 { 0.0 } else { stream.uniform_in(0.0, LAST_PHASE) },
+            phase: match plan.layers.phases() {
+                Phases::Random if layer > 0 => stream.uniform_in(0.0, LAST_PHASE),
+                _ => 0.0,
+            },
             channel: Channel(0),
             packets: 0,
             sent: 0,

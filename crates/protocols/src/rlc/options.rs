@@ -76,6 +76,10 @@ layercast_core::options! {
 }
 
 impl Requirements for Options {
+    fn has_phases(&self) -> bool {
+        true
+    }
+
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: false, start: "a layer at each synchronisation point" }
     }

@@ -71,7 +71,8 @@ impl Source {
         let (size, count) = (self.plan.packet_size, self.layer_count());
         for layer in (0..count).map(Layer) {
             let rate = self.plan.layers.rate(layer);
-            let phase = self.stream.uniform_duration(Pacer::new(now, size, rate).spacing());
+            let spacing = Pacer::new(now, size, rate).spacing();
+            let phase = self.plan.layers.phases().draw(spacing, &mut self.stream);
             self.layers.push(LayerSource::new(Pacer::new(now + phase, size, rate)));
         }
     }
@@ -79,7 +80,7 @@ impl Source {
     /// Layers from this one on go on at new phases.
     fn resume(&mut self, now: Time, from: usize) {
         for source in self.layers.iter_mut().take(self.open).skip(from) {
-            let phase = self.stream.uniform_duration(source.pacer.spacing());
+            let phase = self.plan.layers.phases().draw(source.pacer.spacing(), &mut self.stream);
             source.pacer.reschedule(now + phase);
             source.delay = Duration::ZERO;
             source.burst = Burst::default();

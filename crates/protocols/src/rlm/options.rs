@@ -68,6 +68,10 @@ impl Options {
 }
 
 impl Requirements for Options {
+    fn has_phases(&self) -> bool {
+        true
+    }
+
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: false, start: "join experiments, one at a time" }
     }

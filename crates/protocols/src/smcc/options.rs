@@ -72,6 +72,10 @@ options! {
 }
 
 impl Requirements for Options {
+    fn has_phases(&self) -> bool {
+        true
+    }
+
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: true, start: "TFMCC's in each layer, then the next" }
     }

@@ -9,6 +9,7 @@ use crate::tfmcc;
 use crate::tfmcc::source::{MAX_BEHIND, Range, Regulator, Reported};
 use layercast_core::contract::{ActionQueue, Endpoint, Estimates, Input, Payload, Send, Target};
 use layercast_core::gauges;
+use layercast_core::layers::Phases;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{
@@ -35,6 +36,8 @@ enum State {
 struct Group {
     regulator: Regulator,
     seq: WireSeq,
+    /// The departure of the first packet, where layers begin together.
+    first: Option<Time>,
     /// The nominal departure of the newest packet.
     left: Time,
     /// By which part of the spacing the next packet departs later.
@@ -45,7 +48,7 @@ struct Group {
 
 impl Group {
     fn next(&self) -> Time {
-        self.left + self.regulator.spacing().scaled(1.0 + self.late)
+        self.first.unwrap_or(self.left + self.regulator.spacing().scaled(1.0 + self.late))
     }
 }
 
@@ -73,6 +76,7 @@ pub struct Source {
     least_share: f64,
     structure: Structure,
     packet_size: Size,
+    phases: Phases,
     stream: Stream,
     dither: Dither,
     state: State,
@@ -94,6 +98,7 @@ impl Source {
             least_share: options.least_share,
             structure: Structure::new(&plan, options.counting_round_trip),
             packet_size: plan.packet_size,
+            phases: plan.layers.phases(),
             session: stream.bits() as u32,
             dither: Dither::new(options.dither, stream.branch("dither")),
             stream,
@@ -133,7 +138,9 @@ impl Source {
             let layer = Layer(index);
             let range = Range { low: self.structure.low(layer), high: self.structure.high(layer) };
             let regulator = Regulator::new(&self.layer_options, self.packet_size, range, now);
-            self.groups.push(Group { regulator, seq: WireSeq(0), left: now, late: 0.0, before_pause: 0.0 });
+            let first = (self.phases == Phases::Together).then_some(now);
+            let group = Group { regulator, seq: WireSeq(0), first, left: now, late: 0.0, before_pause: 0.0 };
+            self.groups.push(group);
         }
         self.regulate();
         for index in self.structure.layer_count()..self.structure.channel_count() {
@@ -141,15 +148,15 @@ impl Source {
             let (below, place) = place.unwrap_or((Layer::BASE, 0));
             let rate = self.structure.counting_rate(place);
             let spacing = Pacer::new(now, self.packet_size, rate).spacing();
-            let first = now + self.stream.uniform_duration(spacing);
+            let first = now + self.phases.draw(spacing, &mut self.stream);
             let pacer = Pacer::new(first, self.packet_size, rate);
             self.counting.push(CountingGroup { below, pacer, delay: Duration::ZERO, seq: WireSeq(0) });
         }
         self.bucket = TokenBucket::new(f64::from(self.layer_options.report_limit), now);
-        // A group first sends at a random moment within its spacing, so that layers are not synchronised.
-        for group in &mut self.groups {
+        // No time is before the start of the run: within a spacing of it, layers begin at the end of one.
+        for group in self.groups.iter_mut().filter(|group| group.first.is_none()) {
             let spacing = group.regulator.spacing();
-            group.left = now + self.stream.uniform_duration(spacing) - spacing;
+            group.left = now + self.phases.draw(spacing, &mut self.stream) - spacing;
         }
     }
 
@@ -177,7 +184,10 @@ impl Source {
             while self.groups[index].next() <= now {
                 let group = &mut self.groups[index];
                 let behind = now.since(group.next());
-                group.left += group.regulator.spacing();
+                group.left = match group.first.take() {
+                    Some(first) => first,
+                    None => group.left + group.regulator.spacing(),
+                };
                 if behind > MAX_BEHIND {
                     group.left = now;
                 }

@@ -9,7 +9,7 @@ use layercast_core::contract::{
     TraceEvent, drive,
 };
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::layers::LayerTable;
+use layercast_core::layers::{LayerTable, Phases};
 use layercast_core::option::RawValue;
 use layercast_core::session::{Rates, SessionPlan};
 use layercast_core::stream::Stream;
@@ -383,4 +383,45 @@ fn sources_whose_receivers_choose_their_layers_send_no_more_than_is_in_demand() 
         "fixed",
     ];
     assert_eq!(honoured, expected);
+}
+
+/// Channels of the packets that a source sends within a tenth of the base's spacing after it starts, with layers that begin so.
+/// FLID moves each packet by up to a tenth of its spacing.
+fn first_channels(name: &str, phases: Phases) -> BTreeSet<Channel> {
+    let plan = plan();
+    let plan = SessionPlan { layers: plan.layers.beginning(phases), ..plan };
+    let mut source = protocol(name).source(plan, Stream::new(1, "source"));
+    let mut net = Net { now: Time::from_ns(1), ..Net::default() };
+    let end = net.now + Duration::from_us(6_250);
+    let mut deadline = drive(&mut source, net.now, Input::Start, &mut net);
+    while let Some(at) = deadline.filter(|at| *at <= end) {
+        net.now = at;
+        deadline = drive(&mut source, at, Input::Timer, &mut net);
+    }
+    let channel = |arrival: &Arrival<Header>| match arrival.origin {
+        Origin::Channel(channel) => Some(channel),
+        _ => None,
+    };
+    net.data.iter().filter_map(channel).collect()
+}
+
+#[test]
+fn layers_begin_together_where_a_protocol_has_a_clock_for_each() {
+    let mut with_phases = Vec::new();
+    for name in NAMES {
+        if protocol(name).requirements().has_phases() {
+            with_phases.push(*name);
+            let together = first_channels(name, Phases::Together);
+            assert!(together.len() >= usize::from(plan().layers.count()), "{name}: {together:?}");
+            assert!(first_channels(name, Phases::Random).len() < together.len(), "{name}");
+        } else {
+            // What has no phases sends the same whatever a plan says of them.
+            assert_eq!(
+                first_channels(name, Phases::Together),
+                first_channels(name, Phases::Random),
+                "{name}"
+            );
+        }
+    }
+    assert!(with_phases.contains(&"elm") && with_phases.contains(&"rlc"), "{with_phases:?}");
 }

@@ -62,6 +62,11 @@ impl Row {
         self.reading(|rhythm| matches!(rhythm, Rhythm::Jittered(_)))
     }
 
+    /// The reading whose layers begin together.
+    pub(crate) fn together(&self) -> Option<Reading> {
+        self.reading(|rhythm| matches!(rhythm, Rhythm::Together(_)))
+    }
+
     fn reading(&self, is_of: impl Fn(Rhythm) -> bool) -> Option<Reading> {
         let phases = self.samples.iter().filter(|(rhythm, _)| is_of(*rhythm));
         let means: Vec<f64> = phases.map(|(_, samples)| samples.statistic().mean).collect::<Option<_>>()?;

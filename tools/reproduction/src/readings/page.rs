@@ -1,4 +1,4 @@
-//! The tables of both readings.
+//! The tables of the readings.
 
 use std::fmt::Write as _;
 
@@ -13,15 +13,17 @@ const END: &str = "<!-- end of readings -->";
 
 /// The compact table: a line for each flow with its throughput. Losses are in the whole one.
 pub(crate) fn table(all: &[(Experiment, Vec<Row>)]) -> String {
-    let mut text = String::from("| experiment | flow | plain | jittered |\n| --- | --- | ---: | ---: |\n");
+    let mut text = String::from(
+        "| experiment | flow | plain | jittered | together |\n| --- | --- | ---: | ---: | ---: |\n",
+    );
     for (experiment, rows) in all.iter().filter(|(experiment, _)| experiment.is_on_page) {
         let lines = rows.iter().filter(|row| matches!(row.unit, Unit::OfTcp | Unit::Kbps));
         for (line, row) in lines.enumerate() {
             let name = if line == 0 { experiment.name.as_str() } else { "" };
             let unit = if row.unit == Unit::Kbps { ", kbit/s" } else { "" };
-            let (plain, jittered) = (both(row.plain()), both(row.jittered()));
+            let cells = [row.plain(), row.jittered(), row.together()].map(both).join(" | ");
             // Writing into a string does not fail.
-            let _ = writeln!(text, "| {name} | {}{unit} | {plain} | {jittered} |", row.label);
+            let _ = writeln!(text, "| {name} | {}{unit} | {cells} |", row.label);
         }
     }
     text
@@ -31,8 +33,8 @@ pub(crate) fn table(all: &[(Experiment, Vec<Row>)]) -> String {
 fn whole(all: &[(Experiment, Vec<Row>)]) -> String {
     let mut text = String::from(
         "| experiment | flow | in | plain: mean | least to most | phase 0 | waits only | dither only | jittered: mean | \
-         least to most |\n\
-         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         least to most | together: mean | least to most |\n\
+         | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for (experiment, rows) in all {
         for row in rows {
@@ -48,6 +50,8 @@ fn whole(all: &[(Experiment, Vec<Row>)]) -> String {
                 alone(Rhythm::Dither),
                 mean(row.jittered()),
                 range(row.jittered()),
+                mean(row.together()),
+                range(row.together()),
             ];
             let (name, unit) = (&experiment.name, row.unit.name());
             let _ = writeln!(text, "| {name} | {} | {unit} | {} |", row.label, cells.join(" | "));
@@ -81,7 +85,7 @@ fn both(reading: Option<Reading>) -> String {
 /// The table with what it needs to stand alone.
 pub(crate) fn artefact(all: &[(Experiment, Vec<Row>)]) -> String {
     format!(
-        "# Readings\n\nWritten by `make readings`. Of both readings the mean over eight phases, the least and the most of \
+        "# Readings\n\nWritten by `make readings`. Of each reading the mean over eight phases, the least and the most of \
          their means; phase 0, waits only and dither only at the scenario's delays. `readings.tsv` has each replication.\n\n{}",
         whole(all)
     )

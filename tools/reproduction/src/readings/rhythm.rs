@@ -22,13 +22,20 @@ pub(crate) enum Rhythm {
     Dither,
     /// Both, with a delay as in the plain reading.
     Jittered(u8),
+    /// TCPs wait, and the layers of a source begin together, with a delay as in the plain reading.
+    Together(u8),
 }
 
 impl Rhythm {
     /// All that are run.
     pub(crate) fn all() -> Vec<Rhythm> {
         let halves = [Rhythm::Waits, Rhythm::Dither];
-        (0..PHASES).map(Rhythm::Plain).chain(halves).chain((0..PHASES).map(Rhythm::Jittered)).collect()
+        let phases = |of: fn(u8) -> Rhythm| (0..PHASES).map(of);
+        phases(Rhythm::Plain)
+            .chain(halves)
+            .chain(phases(Rhythm::Jittered))
+            .chain(phases(Rhythm::Together))
+            .collect()
     }
 
     /// Its name, and that of its directory.
@@ -38,6 +45,7 @@ impl Rhythm {
             Rhythm::Waits => "waits".to_owned(),
             Rhythm::Dither => "dither".to_owned(),
             Rhythm::Jittered(phase) => format!("jittered-{phase}"),
+            Rhythm::Together(phase) => format!("together-{phase}"),
         }
     }
 
@@ -48,7 +56,7 @@ impl Rhythm {
 
     /// The changes, as for `--set`.
     pub(crate) fn overrides(self, scenario: &Scenario) -> Vec<String> {
-        let waits = matches!(self, Rhythm::Waits | Rhythm::Jittered(_));
+        let waits = matches!(self, Rhythm::Waits | Rhythm::Jittered(_) | Rhythm::Together(_));
         let dithers = matches!(self, Rhythm::Dither | Rhythm::Jittered(_));
         let mut sets = Vec::new();
         for flow in &scenario.flows {
@@ -63,8 +71,11 @@ impl Rhythm {
                 let share = if dithers { DEPLOYED_DITHER } else { 0.0 };
                 sets.push(format!("session.{}.dither={share}", session.name));
             }
+            if matches!(self, Rhythm::Together(_)) && session.protocol.requirements().has_phases() {
+                sets.push(format!("session.{}.layers.phases=together", session.name));
+            }
         }
-        if let Rhythm::Plain(phase) | Rhythm::Jittered(phase) = self {
+        if let Rhythm::Plain(phase) | Rhythm::Jittered(phase) | Rhythm::Together(phase) = self {
             sets.extend(bottlenecks(scenario).flat_map(|link| shifted(link, phase)));
         }
         sets

@@ -37,6 +37,9 @@ fn jitter_is_of_tcps_and_of_sources() {
     assert!(jittered.starts_with(&both.map(str::to_owned)) && jittered.len() == 2 + 2 * 3, "{jittered:?}");
     assert_eq!(overrides("thesis/simulation-3-elm", Rhythm::Waits), [both[0], "session.elm.dither=0"]);
     assert_eq!(overrides("thesis/simulation-3-elm", Rhythm::Dither), ["flow.tcp.overhead=0 s", both[1]]);
+    let together = overrides("thesis/simulation-3-elm", Rhythm::Together(1));
+    let begin = [both[0], "session.elm.dither=0", "session.elm.layers.phases=together"];
+    assert!(together.starts_with(&begin.map(str::to_owned)) && together.len() == 3 + 2 * 3, "{together:?}");
 }
 
 #[test]
@@ -93,13 +96,16 @@ fn the_plain_reading_is_a_mean_over_phases_with_their_range() {
     });
     let jittered = [(0, 400.0), (1, 600.0)]
         .map(|(phase, kbps)| (Rhythm::Jittered(phase), vec![part(kbps, [1000.0, 1000.0])]));
-    let rows = rows(&experiment, &[phases, jittered].concat());
+    let together =
+        [(0, 900.0)].map(|(phase, kbps)| (Rhythm::Together(phase), vec![part(kbps, [1000.0, 1000.0])]));
+    let rows = rows(&experiment, &[&phases[..], &jittered, &together].concat());
     let units: Vec<Unit> = rows.iter().map(|row| row.unit).collect();
     assert_eq!(units, [Unit::OfTcp, Unit::LossPercent, Unit::TcpLossPercent]);
     let plain = rows[0].plain().expect("both phases have values");
     assert!((plain.mean - 0.3).abs() < 1e-12 && (plain.least, plain.most) == (0.1, 0.5), "{plain:?}");
     let table = page::table(&[(experiment, rows)]);
-    let line = "| thesis/simulation-3-elm | R1 | 0.300 (0.100–0.500) | 0.500 (0.400–0.600) |";
+    let line =
+        "| thesis/simulation-3-elm | R1 | 0.300 (0.100–0.500) | 0.500 (0.400–0.600) | 0.900 (0.900–0.900) |";
     assert!(table.contains(line), "{table}");
     let page = "# Readings\n<!-- readings -->\nold\n<!-- end of readings -->\nend\n";
     let written = page::with_table(page, &table).expect("it has the marks");

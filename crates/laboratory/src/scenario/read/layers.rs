@@ -1,6 +1,6 @@
 //! Reads the layers of a session.
 
-use layercast_core::layers::{LayerError, LayerTable, Scheme};
+use layercast_core::layers::{LayerError, LayerTable, Phases, Scheme};
 use layercast_core::units::Rate;
 
 use super::context::Context;
@@ -28,7 +28,7 @@ pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option
         SchemeKind::Fractions => (&["capacities", "fractions"], &[]),
         SchemeKind::Doubling | SchemeKind::Equal | SchemeKind::IncreaseByOne => (&["base", "count"], &[]),
     };
-    for key in LAYERS.keys().filter(|key| *key != "scheme") {
+    for key in LAYERS.keys().filter(|key| !["scheme", "phases"].contains(key)) {
         match (table.node(key), needed.contains(&key)) {
             (None, true) => table.missing(key, context),
             (Some(node), false) if !optional.contains(&key) => {
@@ -75,7 +75,8 @@ pub(super) fn read(table: &TableReader<'_>, context: &mut Context<'_>) -> Option
             Scheme::Doubling { base: base?, count: count? }
         }
     };
-    checked(table, &scheme, context)
+    let phases: Option<Phases> = table.choice("phases", context);
+    checked(table, &scheme, context).map(|layers| layers.beginning(phases.unwrap_or_default()))
 }
 
 /// The table of a scheme; a scheme without one is reported at the key that decides it.

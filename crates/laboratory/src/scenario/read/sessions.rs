@@ -1,6 +1,6 @@
 //! Reads sessions: their receivers, layers and options.
 
-use layercast_core::layers::LayerTable;
+use layercast_core::layers::{LayerTable, Phases};
 use layercast_core::session::SessionPlan as Session;
 use layercast_core::units::{Duration, Rate, Size};
 
@@ -143,6 +143,10 @@ fn check_plan(
     packet_size: Size,
     context: &mut Context<'_>,
 ) {
+    if layers.phases() != Phases::default() && !protocol.requirements().has_phases() {
+        let message = format!("`phases` has no effect: \"{}\" has no clock for each layer", protocol.name());
+        context.problems.push(Problem::of(node, message).allowed("no `phases`"));
+    }
     let plan = Session { layers: layers.clone(), packet_size };
     if let Err(error) = protocol.requirements().check(&plan) {
         let message = format!("\"{}\" cannot run so: {error}", protocol.name());

@@ -123,6 +123,8 @@ fn layers_are_checked() {
     assert_eq!(endless, "the rate with layer 1008 exceeds the largest number, 1.8e308 bit/s");
     let above = message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 3, above = \"1 Mbit/s\" }");
     assert!(above.contains("does not use `above`"), "{above}");
+    let phases = message("{ scheme = \"equal\", base = \"1 kbit/s\", count = 3, phases = \"apart\" }");
+    assert!(phases.contains("\"random\", \"together\""), "{phases}");
     let same =
         "{ scheme = \"fractions\", capacities = [\"1 kbit/s\", \"2 kbit/s\"], fractions = [0.5, 1.0] }";
     assert!(message(same).contains("the cumulative rate of layer 2 must be above"));

@@ -1,6 +1,7 @@
 //! What a correct file means.
 
-use layercast_core::layers::LayerTable;
+use layercast_core::layers::Phases;
+use layercast_core::layers::{LayerTable, Phases};
 use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::DropTailConfig;
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
@@ -138,6 +139,17 @@ fn layers_give_their_cumulative_rates() {
     ];
     assert_eq!(counts, [16, 24, 30, 9]);
     assert_eq!(layers("{ count = 2 }"), [128.0, 256.0]);
+}
+
+#[test]
+fn layers_begin_at_random_or_together_where_they_have_clocks() {
+    let phases = |set: &[&str]| read_text(SMALL, set).map(|scenario| scenario.sessions[0].layers.phases());
+    assert_eq!(phases(&[]).unwrap(), Phases::Random);
+    let together = "session.elm.layers.phases=together";
+    assert_eq!(phases(&[together]).unwrap(), Phases::Together);
+    // The waves of WEBRC follow one plan.
+    let refused = phases(&["session.elm.protocol=webrc", together]).unwrap_err().to_string();
+    assert!(refused.contains("`phases` has no effect: \"webrc\""), "{refused}");
 }
 
 #[test]
