@@ -10,76 +10,10 @@ use std::fmt::Write as _;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+pub(crate) use layercast_core::modes::{BOTH, CHOOSES, Cell, Reason, Row, Rule, USED, needs, no, row};
+use layercast_core::modes::{Refused, refusals};
 
 use crate::failure::Failure;
-
-/// Why a flag is refused, and what to do instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Reason {
-    pub(crate) why: &'static str,
-    pub(crate) instead: &'static str,
-}
-
-/// What a mode does with a flag.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Cell {
-    /// It reads it.
-    Used,
-    /// The flag is that of another mode.
-    Chooses,
-    Refused(Reason),
-}
-
-pub(crate) const USED: Cell = Cell::Used;
-pub(crate) const CHOOSES: Cell = Cell::Chooses;
-
-pub(crate) const fn no(why: &'static str, instead: &'static str) -> Cell {
-    Cell::Refused(Reason { why, instead })
-}
-
-/// A flag that depends on others: it is refused with any of `with` (if there are some) and without all of `without`. Names are
-/// those of flags or of facts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rule {
-    pub(crate) with: &'static [&'static str],
-    pub(crate) without: &'static [&'static str],
-    pub(crate) reason: Reason,
-}
-
-/// Needs one of these.
-pub(crate) const fn needs(
-    without: &'static [&'static str],
-    why: &'static str,
-    instead: &'static str,
-) -> Rule {
-    Rule { with: &[], without, reason: Reason { why, instead } }
-}
-
-/// Cannot be used with any of these.
-pub(crate) const fn bars(with: &'static [&'static str], why: &'static str, instead: &'static str) -> Rule {
-    Rule { with, without: &[], reason: Reason { why, instead } }
-}
-
-/// A flag, by its name in clap: a cell for each mode, and what else it depends on.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) flag: &'static str,
-    pub(crate) cells: &'static [Cell],
-    pub(crate) rules: &'static [Rule],
-}
-
-/// What both of two modes use.
-pub(crate) const BOTH: &[Cell] = &[USED, USED];
-
-pub(crate) const fn row(flag: &'static str, cells: &'static [Cell]) -> Row {
-    Row { flag, cells, rules: &[] }
-}
-
-impl Row {
-    pub(crate) const fn rules(self, rules: &'static [Rule]) -> Row {
-        Row { rules, ..self }
-    }
-}
 
 /// What follows from the values of flags, as modes and rules need it.
 #[derive(Debug)]
@@ -137,27 +71,17 @@ impl<M: Copy + PartialEq> Table<M> {
         let names = LazyCell::new(|| Names::of(self));
         let column = self.modes.iter().position(|one| one.mode == mode).unwrap_or_default();
         let title = self.modes.get(column).map_or("", |mode| mode.name);
-        let mut errors = Vec::new();
-        for row in self.rows.iter().filter(|row| given.has(row.flag) && !but.contains(&row.flag)) {
-            let mut error = |what: String, Reason { why, instead }: Reason| {
-                let flag = names.of_flag(row.flag);
-                errors.push(format!("error: {flag} {what}: {why}\n  = help: {instead}"));
+        let refused = refusals(self.rows, column, |name| given.has(name) && !but.contains(&name));
+        let errors = refused.iter().map(|refusal| {
+            let what = match &refusal.refused {
+                Refused::Mode => format!("cannot be used with `{} {title}`", self.command),
+                Refused::With(with) => format!("cannot be used with {}", names.all(with)),
+                Refused::Without(without) => format!("needs {}", names.all(without)),
             };
-            if let Some(Cell::Refused(reason)) = row.cells.get(column) {
-                error(format!("cannot be used with `{} {title}`", self.command), *reason);
-                continue;
-            }
-            for rule in row.rules {
-                let with: Vec<&str> = rule.with.iter().copied().filter(|with| given.has(with)).collect();
-                let is_met = rule.without.iter().any(|without| given.has(without));
-                match (rule.with.is_empty(), with.as_slice()) {
-                    _ if is_met => {}
-                    (true, _) => error(format!("needs {}", names.all(rule.without)), rule.reason),
-                    (false, []) => {}
-                    (false, with) => error(format!("cannot be used with {}", names.all(with)), rule.reason),
-                }
-            }
-        }
+            let Reason { why, instead } = refusal.reason;
+            format!("error: {} {what}: {why}\n  = help: {instead}", names.of_flag(refusal.flag))
+        });
+        let errors: Vec<String> = errors.collect();
         if errors.is_empty() { Ok(()) } else { Err(Failure::Input(errors.join("\n"))) }
     }
 

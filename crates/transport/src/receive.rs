@@ -1,6 +1,7 @@
 //! Receiving the objects of a session.
 
 mod decoders;
+pub mod modes;
 pub mod stream;
 
 use std::num::NonZeroU64;

@@ -4,6 +4,7 @@ mod files;
 mod follow;
 mod hashing;
 mod lateness;
+pub mod modes;
 mod neighbours;
 mod packages;
 mod program;

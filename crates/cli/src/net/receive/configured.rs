@@ -8,6 +8,7 @@ use std::time::{Duration as StdDuration, Instant};
 use layercast_delivery::reception::ReceptionSettings;
 use layercast_transport::amt::AmtRelay;
 use layercast_transport::finding::Sought;
+use layercast_transport::receive::modes::ReceiveMode;
 use layercast_transport::receive::stream::{StreamOutput, StreamOutputs};
 use layercast_transport::receive::{Known, ReceiveOptions, RelayUse};
 use layercast_transport::relay::FeedbackPath;
@@ -17,7 +18,7 @@ use crate::modes::Given;
 use crate::net::configured::{addresses, group_key, input};
 use crate::net::finding::{self, Seek};
 use crate::net::receive::arguments::{Amt, Feedback, Receive, Relays};
-use crate::net::receive::modes::{RECEIVE, ReceiveMode};
+use crate::net::receive::modes::RECEIVE;
 use crate::output::complain;
 
 /// How long a service waits for a name server, and the interval of checks for an interruption.

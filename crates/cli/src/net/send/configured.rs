@@ -16,6 +16,7 @@ use layercast_delivery::stream::{StreamPlan, Units};
 use layercast_transport::announcing::name_of;
 use layercast_transport::host::Interface;
 use layercast_transport::relay::ServeOptions;
+use layercast_transport::send::modes::{SendMode, is_announced};
 use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
 use layercast_transport::send::{Ends, SendOptions, ServeUse};
 
@@ -26,7 +27,7 @@ use crate::net::failure::failure;
 use crate::net::key::read_as;
 use crate::net::send::arguments::{PacketSize, Send, Serving, UnitSize};
 use crate::net::send::layering;
-use crate::net::send::modes::{SEND, SendMode, is_announced};
+use crate::net::send::modes::SEND;
 
 /// A mode with what it needs.
 // Made once.
