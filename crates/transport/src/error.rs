@@ -12,6 +12,8 @@ use layercast_delivery::protocols::ProtocolError;
 use layercast_delivery::reception::ObjectError;
 use layercast_delivery::security::protection::ProtectError;
 
+use crate::finding::AnnouncedError;
+
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -115,6 +117,9 @@ pub enum Error {
     /// A session was not found, was refused, or ended before it was complete.
     #[error(transparent)]
     Receive(ReceiveError),
+    /// A name leads to no session that is announced.
+    #[error(transparent)]
+    Announced(#[from] AnnouncedError),
     /// An option of a protocol cannot be used.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
@@ -233,6 +238,7 @@ impl Error {
             Error::NoPermission { .. } => "no_permission",
             Error::DiskFull { .. } => "disk_full",
             Error::Receive(error) => error.name(),
+            Error::Announced(error) => error.name(),
             Error::Protocol(error) => error.name(),
             Error::FileVanished { .. } => "file_vanished",
             Error::FileChanged { .. } => "file_changed",

@@ -1,4 +1,7 @@
-//! What a receiver is given to find its session by: URLs and descriptions; and the files of keys by which it trusts them.
+//! What a receiver is given to find its session by: URLs, descriptions and announced names; and the files of keys by which it trusts
+//! them.
+
+mod announced;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,6 +19,8 @@ use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{Fingerprint, KEY_FILE_MAX, KeyError, PublicKey};
 use layercast_delivery::security::signed::{Context, SIGNED_MAX, Signature, SignatureError};
 use layercast_delivery::session::Session;
+
+pub use announced::{AnnouncedError, announced_within, find_announced, signed_by};
 
 /// What is known of a session that was asked for.
 #[derive(Clone, Debug)]

@@ -12,12 +12,13 @@ use layercast_delivery::announce::directory::{Change, Directory, Entry, Refusal}
 use layercast_delivery::security::keys::PublicKey;
 use layercast_delivery::session::Session;
 use layercast_transport::announcing::{Size, ntp_now_s};
+use layercast_transport::finding::signed_by;
 use layercast_transport::listening::Listener;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::net::failure::failure;
-use crate::net::finding::{signed_by, trusted};
+use crate::net::finding::trusted;
 use crate::net::terminal::stop_flag;
 use crate::output::{complain, in_bytes, print};
 
