@@ -84,7 +84,7 @@ pub(crate) fn execute(command: &Command, given: &Given, transfers: &Transfers) -
 fn send<P: AnyProtocol>(arguments: &Send, given: &Given) -> Result<(), Failure> {
     match SendConfig::<P>::of(arguments, given)? {
         SendConfig::Files(files) => send::files::send(&files),
-        SendConfig::Stream(stream) => send::stream::send(&stream),
+        SendConfig::Stream(stream) => send::stream::send(stream),
     }
 }
 
@@ -94,7 +94,7 @@ fn receive<F: Family>(arguments: &Receive, given: &Given) -> Result<(), Failure>
     match ReceiveConfig::of(arguments, given, &stop)? {
         ReceiveConfig::Files(files) => receive::files::receive(&files, &stop, files::receive_of::<F>),
         ReceiveConfig::Stream(stream) => {
-            receive::stream::receive(&stream, &stop, files::stream::receive_of::<F>)
+            receive::stream::receive(stream, &stop, files::stream::receive_of::<F>)
         }
     }
 }

@@ -56,7 +56,7 @@ impl From<&(StreamEnded, StreamReceiveProgress)> for End {
 /// Why it could not start or ended early.
 pub fn receive(
     options: &ReceiveOptions,
-    to: &StreamOutputs,
+    to: StreamOutputs,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
@@ -69,7 +69,7 @@ pub fn receive(
 /// As [`receive`].
 pub fn receive_of<F: Family>(
     options: &ReceiveOptions,
-    to: &StreamOutputs,
+    to: StreamOutputs,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
 ) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
@@ -77,7 +77,7 @@ pub fn receive_of<F: Family>(
         return Err(Error::NotOfFlute { what: "--stream" });
     }
     raise_file_limit();
-    let live = Live::new(Outputs::new(to.clone(), options.settings.replace));
+    let live = Live::new(Outputs::new(to, options.settings.replace));
     let mut host = StreamHost::<F>::new(options.node()?, options.paths(), live);
     let ended = run(&mut host, stop, &mut |host, event| say_event(host, event, on_event))?;
     let live = &host.node.sink;

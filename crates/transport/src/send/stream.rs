@@ -153,7 +153,7 @@ impl StreamSupply {
 /// # Errors
 /// Why it could not start or ended early.
 pub fn send<P: AnyProtocol>(
-    inputs: &[StreamInput],
+    inputs: Vec<StreamInput>,
     options: &StreamSendOptions<P>,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
@@ -179,9 +179,10 @@ pub fn send<P: AnyProtocol>(
     }
     let clock = host.clock();
     let session = host.session();
+    let size = ContentSize { files: inputs.len(), bytes: 0 };
     let closed = Arc::new(AtomicBool::new(false));
     let mut layers = Vec::new();
-    for (input, layer) in inputs.iter().zip(session.layers.layers()) {
+    for (input, layer) in inputs.into_iter().zip(session.layers.layers()) {
         let rate = session.layers.rate(layer);
         let source = LayerSource::new(&options.plan, rate, session.stream_symbol_size(), options.share);
         let reader = Reader::start(input, source, options.plan.units, clock, Arc::clone(&closed))?;
@@ -196,7 +197,6 @@ pub fn send<P: AnyProtocol>(
         is_done: false,
         scratch: vec![0; host.node.room()],
     };
-    let size = ContentSize { files: inputs.len(), bytes: 0 };
     let mut program = Program::start(host, &mut supply, interface, common, (size, seed), None, on_event)?;
     let mut done_since = None;
     let outcome = loop {

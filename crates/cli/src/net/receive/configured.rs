@@ -159,7 +159,7 @@ fn outputs(receive: &Receive) -> Result<StreamOutputs, Failure> {
         return Ok(StreamOutputs::Folder(folder.clone()));
     }
     let each: Vec<StreamOutput> = receive.stream.outputs.iter().map(output).collect();
-    if receive.watching.json && each.contains(&StreamOutput::Standard) {
+    if receive.watching.json && each.iter().any(StreamOutput::is_standard) {
         return Err(input("--json and --output - both need standard output: name a file or a pipe"));
     }
     Ok(StreamOutputs::Each(each))

@@ -21,25 +21,24 @@ use crate::output::{complain_lines, print};
 /// The transport's receiver for the protocols of some family.
 pub(crate) type ReceiveStream = fn(
     &ReceiveOptions,
-    &StreamOutputs,
+    StreamOutputs,
     &AtomicBool,
     &mut dyn FnMut(&Event),
 ) -> Result<(StreamEnded, StreamReceiveProgress), Error>;
 
 /// Receives live data until its end.
 pub(crate) fn receive(
-    stream: &StreamReceive,
+    stream: StreamReceive,
     stop: &AtomicBool,
     receive_stream: ReceiveStream,
 ) -> Result<(), Failure> {
     let StreamReceive { options, outputs, json, quiet } = stream;
-    let quiet = *quiet;
     let takes_stdout =
-        matches!(outputs, StreamOutputs::Each(outputs) if outputs.contains(&StreamOutput::Standard));
+        matches!(&outputs, StreamOutputs::Each(outputs) if outputs.iter().any(StreamOutput::is_standard));
     let bar = line(quiet, None);
     bar.set_message("waiting for the session");
-    let mut watch = Watch::begin("receiver", *json, None, None)?;
-    let outcome = receive_stream(options, outputs, stop, &mut |event| {
+    let mut watch = Watch::begin("receiver", json, None, None)?;
+    let outcome = receive_stream(&options, outputs, stop, &mut |event| {
         watch.event(event);
         match event {
             Event::Session(session) => watch.log_session(&bar, quiet, session),

@@ -115,7 +115,7 @@ fn stream<P: AnyProtocol>(send: &Send) -> Result<StreamSend<P>, Failure> {
         false => StreamInput::Path(path.clone()),
     };
     let inputs: Vec<StreamInput> = send.paths.iter().map(one).collect();
-    if inputs.iter().filter(|input| **input == StreamInput::Standard).count() > 1 {
+    if inputs.iter().filter(|input| matches!(input, StreamInput::Standard)).count() > 1 {
         return Err(input("standard input can be one input only: name pipes for others"));
     }
     Ok(StreamSend {

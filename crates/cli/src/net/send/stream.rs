@@ -19,21 +19,20 @@ use crate::net::watch::Watch;
 use crate::output::print;
 
 /// Sends live data until its inputs end.
-pub(crate) fn send<P: AnyProtocol>(stream: &StreamSend<P>) -> Result<(), Failure> {
+pub(crate) fn send<P: AnyProtocol>(stream: StreamSend<P>) -> Result<(), Failure> {
     let StreamSend { inputs, options, describe, json, quiet } = stream;
-    let quiet = *quiet;
     let stop = stop_flag()?;
     let bar = line(quiet, None);
     let mut described = Ok(());
-    let mut watch = Watch::begin("source", *json, None, None)?;
+    let mut watch = Watch::begin("source", json, None, None)?;
     let mut receivers = None;
-    let outcome = sending::send(inputs, options, &stop, &mut |event| {
+    let outcome = sending::send(inputs, &options, &stop, &mut |event| {
         match event {
             Event::Ready(ready) => {
                 let (session, description) = (&ready.session, &ready.description);
                 described = finding::write_description(describe.as_deref(), None, session, description)
-                    .and_then(|()| if *json { Ok(()) } else { announce(&options.plan, session) })
-                    .and_then(|()| finding::name_session(*json, description));
+                    .and_then(|()| if json { Ok(()) } else { announce(&options.plan, session) })
+                    .and_then(|()| finding::name_session(json, description));
             }
             Event::Notice(notice) => note(&bar, notice),
             Event::Reception(reception) => receivers = reception::number_of(reception),

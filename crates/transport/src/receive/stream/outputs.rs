@@ -1,5 +1,6 @@
 //! The outputs of a stream: a thread for each writes, so that a slow reader of one holds up nothing else.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::FileTypeExt as _;
@@ -22,16 +23,48 @@ const FINISH_WITHIN: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Where the units of a layer go.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamOutput {
     /// Standard output.
     Standard,
     /// A file that is made, or a named pipe, which is opened when somebody reads it.
     Path(PathBuf),
+    /// The program itself. A thread of its own writes, which may wait for room.
+    Writer(Box<dyn Write + Send>),
+}
+
+impl fmt::Debug for StreamOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StreamOutput").field(&self.path()).finish()
+    }
+}
+
+impl StreamOutput {
+    /// Whether it is standard output.
+    pub fn is_standard(&self) -> bool {
+        matches!(self, StreamOutput::Standard)
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            StreamOutput::Standard => Path::new("-"),
+            StreamOutput::Path(path) => path,
+            StreamOutput::Writer(_) => Path::new("the program"),
+        }
+    }
+
+    /// Opens what can be opened at once: who named it wrongly should know. A pipe is opened by its thread.
+    fn open(self, replaces: bool) -> Result<Option<Box<dyn Write + Send>>, Error> {
+        Ok(Some(match self {
+            StreamOutput::Standard => Box::new(io::stdout()),
+            StreamOutput::Path(path) if is_pipe(&path) => return Ok(None),
+            StreamOutput::Path(path) => Box::new(make(&path, replaces)?),
+            StreamOutput::Writer(writer) => writer,
+        }))
+    }
 }
 
 /// Where the units of layers go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum StreamOutputs {
     /// To files or pipes of this folder, named `layer-0` and so on.
     Folder(PathBuf),
@@ -40,10 +73,11 @@ pub enum StreamOutputs {
 }
 
 impl StreamOutputs {
-    fn of(&self, layer: u16) -> Option<StreamOutput> {
+    /// Takes the output of a layer. Layers come from the base up, each once.
+    fn take(&mut self, layer: u16) -> Option<StreamOutput> {
         match self {
             StreamOutputs::Folder(folder) => Some(StreamOutput::Path(folder.join(format!("layer-{layer}")))),
-            StreamOutputs::Each(outputs) => outputs.get(usize::from(layer)).cloned(),
+            StreamOutputs::Each(outputs) => (!outputs.is_empty()).then(|| outputs.remove(0)),
         }
     }
 }
@@ -99,16 +133,8 @@ struct Output {
 
 impl Output {
     fn start(to: StreamOutput, replaces: bool) -> Result<Output, Error> {
-        let path = match &to {
-            StreamOutput::Standard => PathBuf::from("-"),
-            StreamOutput::Path(path) => path.clone(),
-        };
-        // What can be opened at once is: who named it wrongly should know.
-        let opened: Option<Box<dyn Write + Send>> = match &to {
-            StreamOutput::Standard => Some(Box::new(io::stdout())),
-            StreamOutput::Path(path) if is_pipe(path) => None,
-            StreamOutput::Path(path) => Some(Box::new(make(path, replaces)?)),
-        };
+        let path = to.path().to_owned();
+        let opened = to.open(replaces)?;
         let shared = Arc::new(Shared::default());
         let (own, own_path) = (Arc::clone(&shared), path.clone());
         let run = move || {
@@ -167,7 +193,8 @@ impl LayerOutputs for Outputs {
     fn open(&mut self, layers: u16, units: Units) -> Result<(), Error> {
         self.units = units;
         for layer in self.outputs.len() as u16..layers {
-            let output = self.to.of(layer).map(|output| Output::start(output, self.replaces)).transpose()?;
+            let output =
+                self.to.take(layer).map(|output| Output::start(output, self.replaces)).transpose()?;
             self.outputs.push(output);
         }
         Ok(())

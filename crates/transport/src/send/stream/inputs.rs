@@ -1,5 +1,6 @@
 //! The inputs of a stream: a thread for each reads units and hands them to its layer.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,12 +21,19 @@ use crate::host::Clock;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Where the data of a layer comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamInput {
     /// Standard input.
     Standard,
     /// A file, or a named pipe, which is opened when somebody writes to it.
     Path(PathBuf),
+    /// The program itself. A thread of its own reads it, which may wait for data.
+    Reader(Box<dyn Read + Send>),
+}
+
+impl fmt::Debug for StreamInput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StreamInput").field(&self.path()).finish()
+    }
 }
 
 impl StreamInput {
@@ -33,7 +41,16 @@ impl StreamInput {
         match self {
             StreamInput::Standard => Path::new("-"),
             StreamInput::Path(path) => path,
+            StreamInput::Reader(_) => Path::new("the program"),
         }
+    }
+
+    fn open(self) -> io::Result<Box<dyn Read>> {
+        Ok(match self {
+            StreamInput::Standard => Box::new(io::stdin()),
+            StreamInput::Path(path) => Box::new(File::open(path)?),
+            StreamInput::Reader(reader) => reader,
+        })
     }
 }
 
@@ -71,28 +88,22 @@ pub(super) struct Reader {
 impl Reader {
     /// Starts to read. The thread ends with its input, or when `closed` is set and it has something to hand over.
     pub(super) fn start(
-        input: &StreamInput,
+        input: StreamInput,
         layer: LayerSource,
         units: Units,
         clock: Clock,
         closed: Arc<AtomicBool>,
     ) -> Result<Reader, Error> {
         let path = input.path().to_owned();
-        let failed = |error| Error::file("read", input.path(), error);
-        if let StreamInput::Path(path) = input
-            && fs::metadata(path).map_err(failed)?.is_dir()
-        {
+        let failed = |error| Error::file("read", &path, error);
+        if matches!(input, StreamInput::Path(_)) && fs::metadata(&path).map_err(failed)?.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
         let shared = Arc::new(Shared { state: Mutex::new((layer, None)), room: Condvar::new() });
-        let (own, input) = (Arc::clone(&shared), input.clone());
+        let own = Arc::clone(&shared);
         let run = move || {
-            let opened: io::Result<Box<dyn Read>> = match &input {
-                StreamInput::Standard => Ok(Box::new(io::stdin())),
-                StreamInput::Path(path) => File::open(path).map(|file| Box::new(file) as Box<dyn Read>),
-            };
-            let read =
-                opened.and_then(|from| read_units(from, units, &mut |unit| own.push(unit, clock, &closed)));
+            let mut push = |unit: &[u8]| own.push(unit, clock, &closed);
+            let read = input.open().and_then(|from| read_units(from, units, &mut push));
             let mut state = own.lock();
             state.0.finish();
             state.1 = read.err().map(|error| Error::file("read units from", &path, error));

@@ -73,7 +73,7 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
             }
             _ => {}
         };
-        sending_stream::send(&inputs, &options, &AtomicBool::new(false), &mut say)
+        sending_stream::send(inputs, &options, &AtomicBool::new(false), &mut say)
     });
     // Pipes open when both sides are there.
     let mut writers: Vec<fs::File> =
@@ -96,7 +96,7 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
                 joined.send(()).unwrap_or_default();
             }
         };
-        receiving_stream::receive(&with, &to, &AtomicBool::new(false), &mut say)
+        receiving_stream::receive(&with, to, &AtomicBool::new(false), &mut say)
     });
     has_joined.recv_timeout(Duration::from_secs(10)).unwrap();
     is_heard.recv_timeout(Duration::from_secs(10)).unwrap();
@@ -133,7 +133,7 @@ fn files_and_streams_are_told_apart_in_words() {
     let inputs: Vec<StreamInput> = paths.iter().cloned().map(StreamInput::Path).collect();
     let (stop, options) = (Arc::new(AtomicBool::new(false)), options(246, "elm"));
     let flag = Arc::clone(&stop);
-    let source = thread::spawn(move || sending_stream::send(&inputs, &options, &flag, &mut |_| {}));
+    let source = thread::spawn(move || sending_stream::send(inputs, &options, &flag, &mut |_| {}));
     let error = get(&receiving(246, temp.directory("into"))).unwrap_err();
     assert!(
         matches!(error, Error::Receive(ReceiveError::IsStream)) && error.to_string().contains("--stream"),
@@ -147,28 +147,28 @@ fn files_and_streams_are_told_apart_in_words() {
     let to = StreamOutputs::Folder(temp.directory("out"));
     let with = receiving(249, temp.directory("out"));
     let error =
-        receiving_stream::receive(&with, &to, &AtomicBool::new(false), &mut |_| {}).map(|_| ()).unwrap_err();
+        receiving_stream::receive(&with, to, &AtomicBool::new(false), &mut |_| {}).map(|_| ()).unwrap_err();
     assert!(matches!(error, Error::Receive(ReceiveError::NotStream)), "{error}");
     source.end().unwrap();
 }
 
 #[test]
 fn what_cannot_be_sent_as_a_stream_is_refused_with_what_can() {
-    let inputs = vec![StreamInput::Standard; 3];
-    let refused = |inputs: &[StreamInput], options: &StreamSendOptions| {
+    let standard = |count| (0..count).map(|_| StreamInput::Standard).collect::<Vec<_>>();
+    let refused = |inputs: Vec<StreamInput>, options: &StreamSendOptions| {
         let sent = sending_stream::send(inputs, options, &AtomicBool::new(true), &mut |_| {});
         sent.map(|_| ()).unwrap_err()
     };
     for protocol in ["flid-dl", "e-flid-dl", "webrc", "tide"] {
-        let error = refused(&inputs, &options(252, protocol));
+        let error = refused(standard(3), &options(252, protocol));
         let text = error.to_string();
         assert!(text.contains(protocol) && text.contains("use one of elm, rlc, rlm"), "{text}");
     }
-    let error = refused(&inputs[..2], &options(252, "elm"));
+    let error = refused(standard(2), &options(252, "elm"));
     assert!(matches!(error, Error::StreamInputs { inputs: 2, layers: 3 }), "{error}");
-    let missing = vec![StreamInput::Path("/none/such".into()); 3];
-    assert!(matches!(refused(&missing, &options(252, "elm")), Error::File { .. }));
+    let missing = (0..3).map(|_| StreamInput::Path("/none/such".into())).collect();
+    assert!(matches!(refused(missing, &options(252, "elm")), Error::File { .. }));
     let mut long = options(252, "elm");
     long.plan.deadline = Time::from_secs(61);
-    assert!(matches!(refused(&inputs, &long), Error::Session(SessionError::StreamPlan)));
+    assert!(matches!(refused(standard(3), &long), Error::Session(SessionError::StreamPlan)));
 }
