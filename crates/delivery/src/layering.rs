@@ -9,6 +9,9 @@ pub const FROM: Rate = Rate::from_kbps(128.0);
 /// The highest rate of a session, if nothing else is given (CHOICE).
 pub const TO: Rate = Rate::from_mbps(100.0);
 
+/// The ratio of each cumulative rate to the one below where layers are given one by one, if nothing else is given (CHOICE).
+pub const FACTOR: f64 = 2.0;
+
 /// How the layers of a session are made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layering {
@@ -55,8 +58,36 @@ impl Layering {
     }
 }
 
+/// The rates of live data, which has a layer for each input.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StreamRates {
+    /// The rate of the base layer; [`FROM`] if none, moved by the highest if it must.
+    pub base: Option<Rate>,
+    /// The highest rate; if none it follows from the factor.
+    pub to: Option<Rate>,
+    /// The ratio of each cumulative rate to the one below, if there is no highest rate; 2 if none.
+    pub factor: Option<f64>,
+}
+
+impl StreamRates {
+    /// The layers of so many inputs. One input has the highest rate alone.
+    ///
+    /// # Errors
+    /// What is wrong with the rates.
+    pub fn table(&self, inputs: usize) -> Result<LayerTable, LayerError> {
+        let count = u16::try_from(inputs).unwrap_or(u16::MAX);
+        let base = self.base.unwrap_or_else(|| lowest(self.to));
+        let factor = match self.to {
+            Some(to) if count == 1 => return LayerTable::between(to, to),
+            Some(to) => (to.as_bps() / base.as_bps()).powf(1.0 / f64::from(count.saturating_sub(1))),
+            None => self.factor.unwrap_or(FACTOR),
+        };
+        Scheme::Multiplicative { base, factor, count }.table()
+    }
+}
+
 /// The lowest rate of a session whose highest rate may be given.
-pub fn lowest(to: Option<Rate>) -> Rate {
+fn lowest(to: Option<Rate>) -> Rate {
     to.filter(|&to| to < FROM).unwrap_or(FROM)
 }
 

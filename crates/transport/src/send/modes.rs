@@ -43,6 +43,11 @@ const OF_STREAM: &[Cell] = &[LIVE, USED, LIVE_ONLY];
 const SERVED: &str = "it is about those that are served by unicast";
 const BY_PAIR: &str = "rates are given by the lowest and the highest, or layer by layer";
 
+/// With what a lowest rate and a ratio of rates cannot be used, which live data of several inputs has.
+pub const ONE_INPUT: &str = "a stream of one input";
+/// Why.
+pub const ONE_LAYER: &str = "it has one layer";
+
 /// Which flag each mode uses or refuses, in the order of [`SendMode`]. Flags have the names of their arguments in `layercast send`.
 pub const ROWS: &[Row] = &[
     row("paths", ALL),

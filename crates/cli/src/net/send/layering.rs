@@ -4,8 +4,9 @@ use layercast_core::family::AnyProtocol;
 use layercast_core::layers::{LayerTable, Scheme};
 use layercast_core::session::Requirements;
 use layercast_core::units::{Channel, Layer, Level, Size};
-use layercast_delivery::layering::{FROM, Layering as Made, lowest};
+use layercast_delivery::layering::{FACTOR, FROM, Layering as Made, StreamRates};
 use layercast_delivery::session::Session;
+use layercast_transport::send::modes::{ONE_INPUT, ONE_LAYER};
 
 use crate::failure::Failure;
 use crate::net::send::arguments::Layering;
@@ -13,7 +14,6 @@ use crate::net::view::rounded;
 use crate::output::complain;
 
 /// What is used where layers are given one by one, and the operator gives nothing.
-const FACTOR: f64 = 2.0;
 const LAYERS: u16 = 7;
 
 /// The layers. Options of the protocol that depend on the rates are set.
@@ -48,34 +48,27 @@ pub(crate) fn table<P: AnyProtocol>(
 /// # Errors
 /// What is wrong with the rates.
 pub(crate) fn stream_table(given: &Layering, inputs: usize) -> Result<LayerTable, Failure> {
-    let count = u16::try_from(inputs).unwrap_or(u16::MAX);
-    if count == 1 {
-        let (one, why) = ("a stream of one input", "it has one layer");
+    if inputs == 1 {
         if given.factor.is_some() {
-            return Err(unused("--factor", one, why, "leave it out"));
+            return Err(unused("--factor", "leave it out"));
         }
         if given.from.is_some() && given.to.is_some() {
-            return Err(unused("--from", one, why, "give its rate by --to alone"));
+            return Err(unused("--from", "give its rate by --to alone"));
         }
     }
-    let base = given.base.or(given.from).unwrap_or_else(|| lowest(given.to));
-    let table = match (given.rates.is_empty(), given.to) {
-        (false, _) => Scheme::Explicit { rates: given.rates.clone() }.table(),
-        (true, Some(to)) if count == 1 => LayerTable::between(to, to),
-        (true, Some(to)) => {
-            let factor = (to.as_bps() / base.as_bps()).powf(1.0 / f64::from(count.saturating_sub(1)));
-            Scheme::Multiplicative { base, factor, count }.table()
-        }
-        (true, None) => {
-            Scheme::Multiplicative { base, factor: given.factor.unwrap_or(FACTOR), count }.table()
+    let table = match given.rates.is_empty() {
+        false => Scheme::Explicit { rates: given.rates.clone() }.table(),
+        true => {
+            let base = given.base.or(given.from);
+            StreamRates { base, to: given.to, factor: given.factor }.table(inputs)
         }
     };
     table.map_err(|error| Failure::Input(format!("error: {error}")))
 }
 
 /// The error of a flag that would change nothing.
-fn unused(flag: &str, with: &str, why: &str, instead: &str) -> Failure {
-    Failure::Input(format!("error: {flag} cannot be used with {with}: {why}\n  = help: {instead}"))
+fn unused(flag: &str, instead: &str) -> Failure {
+    Failure::Input(format!("error: {flag} cannot be used with {ONE_INPUT}: {ONE_LAYER}\n  = help: {instead}"))
 }
 
 /// The protocol, its rates and its groups in words.
