@@ -1,8 +1,10 @@
 //! Why a transfer is not started.
 
+use std::fmt;
 use std::io;
 
 use layercast_core::layers::LayerError;
+use layercast_core::modes::{Refusal, Refused};
 use layercast_core::wire::GroupError;
 use layercast_delivery::protocols::ProtocolError;
 use layercast_transport::finding::FindingError;
@@ -14,16 +16,9 @@ pub enum StartError {
     /// Something that is needed was not given.
     #[error("{0}")]
     Missing(&'static str),
-    /// Two things that were given exclude each other.
-    #[error("{what} cannot be used with {with}: {why}")]
-    Conflict {
-        /// The one, as the builder calls it.
-        what: &'static str,
-        /// The other.
-        with: &'static str,
-        /// The reason.
-        why: &'static str,
-    },
+    /// What was given cannot be used together, or for what is sent or received: all of it.
+    #[error("{}", lines(.0))]
+    Conflicts(Vec<Conflict>),
     /// The group is none.
     #[error("the group `{text}`: {source}")]
     Group {
@@ -32,6 +27,9 @@ pub enum StartError {
         /// What it should be.
         source: GroupError,
     },
+    /// The share of repair symbols is none.
+    #[error("repair {0}: a number from 0 to 1")]
+    Repair(f64),
     /// There is no such protocol.
     #[error("there is no protocol `{name}`; there are {known}")]
     Protocol {
@@ -66,4 +64,55 @@ pub enum StartError {
     /// The system gives no thread.
     #[error("the system gives no thread for the transfer: {0}")]
     Thread(io::Error),
+}
+
+/// Something that a builder was given and refuses, in the words of `layercast send` and `layercast receive`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    pub(crate) refusal: Refusal,
+    /// What is sent or received.
+    pub(crate) mode: &'static str,
+}
+
+impl Conflict {
+    /// In words, with names for what is called so in the command's table: the arguments of `layercast list modes` with `_` for `-`.
+    pub fn text(&self, name: impl Fn(&'static str) -> &'static str) -> String {
+        let Conflict { refusal: Refusal { flag, refused, reason }, mode } = self;
+        let all = |names: &[&'static str]| names.iter().map(|one| name(one)).collect::<Vec<_>>().join(" or ");
+        let what = match refused {
+            Refused::Mode => format!("cannot be used with {mode}"),
+            Refused::With(with) => format!("cannot be used with {}", all(with)),
+            Refused::Without(without) => format!("needs {}", all(without)),
+        };
+        format!("{} {what}: {}", name(flag), reason.why)
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text(method))
+    }
+}
+
+/// The builders' method for what the table calls otherwise.
+fn method(name: &'static str) -> &'static str {
+    match name {
+        "after" => "end_after",
+        "described" => "session_name",
+        "keys" => "key",
+        "named" => "session_url or session_name",
+        "no_announce" => "announce(false)",
+        "no_relays" => "no_described_relays",
+        "options" => "set",
+        "outputs" => "output",
+        "paths" => "path",
+        "rates" => "layers",
+        "relays" => "relay",
+        "session" => "description_file",
+        name => name,
+    }
+}
+
+fn lines(conflicts: &[Conflict]) -> String {
+    conflicts.iter().map(Conflict::to_string).collect::<Vec<_>>().join("\n")
 }

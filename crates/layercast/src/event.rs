@@ -1,8 +1,12 @@
-//! The two kinds of transfers: what of their events is their progress, and what comes of them.
+//! The kinds of transfers: what of their events is their progress, and what comes of them.
 
 use std::path::PathBuf;
 
-use layercast_transport::event::{Event, Progress, ReceiveProgress, SendProgress};
+use layercast_transport::event::{
+    Event, Progress, ReceiveProgress, SendProgress, StreamReceiveProgress, StreamSendProgress,
+};
+use layercast_transport::receive::stream::StreamEnded;
+use layercast_transport::send::stream::StreamStopped;
 use layercast_transport::send::{Ends, Sent};
 
 use crate::transfer::Kind;
@@ -66,4 +70,59 @@ impl Received {
     pub fn path(&self) -> Option<PathBuf> {
         self.progress.name.as_ref().map(|name| self.folder.join(name))
     }
+}
+
+/// The transfers of senders of live data.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamSends;
+
+impl Kind for StreamSends {
+    type Progress = StreamSendProgress;
+    type Outcome = StreamSent;
+    type Ends = Ends;
+
+    fn progress(event: &Event) -> Option<&StreamSendProgress> {
+        if let Event::Progress(Progress::StreamSend(progress)) = event { Some(progress) } else { None }
+    }
+
+    fn share(progress: &StreamSendProgress, ends: &Ends) -> Option<f64> {
+        ends.after.map(|after| progress.elapsed.as_secs_f64() / after.as_secs_f64())
+    }
+}
+
+/// The live data that was sent.
+#[derive(Clone, Debug)]
+pub struct StreamSent {
+    /// Why it stopped.
+    pub stopped: StreamStopped,
+    /// The progress at the end.
+    pub progress: StreamSendProgress,
+}
+
+/// The transfers of receivers of live data. What [`Receives`] leaves out is no event here either.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamReceives;
+
+impl Kind for StreamReceives {
+    type Progress = StreamReceiveProgress;
+    type Outcome = StreamReceived;
+    type Ends = ();
+
+    fn progress(event: &Event) -> Option<&StreamReceiveProgress> {
+        if let Event::Progress(Progress::StreamReceive(progress)) = event { Some(progress) } else { None }
+    }
+
+    /// Nobody knows how long live data is.
+    fn share(_: &StreamReceiveProgress, (): &()) -> Option<f64> {
+        None
+    }
+}
+
+/// The live data that was received.
+#[derive(Clone, Debug)]
+pub struct StreamReceived {
+    /// Why it ended.
+    pub ended: StreamEnded,
+    /// The progress at the end.
+    pub progress: StreamReceiveProgress,
 }

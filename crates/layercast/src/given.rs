@@ -1,29 +1,46 @@
-//! What both builders are given: changes of options, and the first value that is wrong.
+//! What builders are given: changes of options, names of what was given, and the first value that is wrong.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use layercast_core::modes::{Row, refusals};
 use layercast_core::wire;
 
-use crate::StartError;
+use crate::error::{Conflict, StartError};
 
 type Change<O> = Box<dyn FnOnce(&mut O) + Send>;
 
 /// Changes of the options `O`, which are made when all else is known.
 pub(crate) struct Given<O> {
     changes: Vec<Change<O>>,
+    /// By their names in the table of what excludes what.
+    names: Vec<&'static str>,
     wrong: Option<StartError>,
 }
 
 impl<O> Default for Given<O> {
     fn default() -> Given<O> {
-        Given { changes: Vec::new(), wrong: None }
+        Given { changes: Vec::new(), names: Vec::new(), wrong: None }
     }
 }
 
 impl<O> Given<O> {
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut O) + Send + 'static) {
         self.changes.push(Box::new(change));
+    }
+
+    /// Something of this name was given.
+    pub(crate) fn name(&mut self, name: &'static str) {
+        self.names.push(name);
+    }
+
+    /// Nothing of this name counts any more.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.names.retain(|given| *given != name);
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.contains(&name)
     }
 
     /// A value, if it is right.
@@ -37,14 +54,31 @@ impl<O> Given<O> {
     }
 
     pub(crate) fn group(&mut self, text: &str) -> Option<SocketAddr> {
+        self.name("group");
         let wrong = |source| StartError::Group { text: text.to_owned(), source };
         self.right(wire::group(text).map_err(wrong))
     }
 
+    /// Refuses what cannot be used in a mode, or together.
+    ///
+    /// # Errors
+    /// All that is refused.
+    pub(crate) fn check(
+        &self,
+        rows: &'static [Row],
+        column: usize,
+        mode: &'static str,
+    ) -> Result<(), StartError> {
+        let refused = refusals(rows, column, |name| self.has(name));
+        let conflicts: Vec<Conflict> =
+            refused.into_iter().map(|refusal| Conflict { refusal, mode }).collect();
+        if conflicts.is_empty() { Ok(()) } else { Err(StartError::Conflicts(conflicts)) }
+    }
+
     /// What makes all changes, unless a value is wrong.
-    pub(crate) fn changes(self) -> Result<impl FnOnce(&mut O), StartError> {
-        let Given { changes, wrong } = self;
-        match wrong {
+    pub(crate) fn changes(&mut self) -> Result<impl FnOnce(&mut O) + use<O>, StartError> {
+        let changes = std::mem::take(&mut self.changes);
+        match self.wrong.take() {
             Some(wrong) => Err(wrong),
             None => Ok(move |options: &mut O| changes.into_iter().for_each(|change| change(options))),
         }

@@ -1,4 +1,4 @@
-//! Files over multicast for programs: what `layercast send` and `layercast receive` do, with their defaults.
+//! Files and live data over multicast for programs: what `layercast send` and `layercast receive` do, with their defaults.
 //!
 //! A [`Sender`] sends files and folders to a group, each layer of the session to the next address, and each [`Receiver`] takes as many layers
 //! as its own path carries in fair competition with TCP. Both are made by builders and run on a thread of their own. What runs, a
@@ -15,6 +15,18 @@
 //!
 //! ```no_run
 #![doc = include_str!("../examples/receive.rs")]
+//! ```
+//!
+//! # Announced sessions
+//!
+//! ```no_run
+#![doc = include_str!("../examples/named.rs")]
+//! ```
+//!
+//! # Live data
+//!
+//! ```no_run
+#![doc = include_str!("../examples/live.rs")]
 //! ```
 //!
 //! # Awaiting
@@ -34,13 +46,13 @@
 //!
 //! # Errors
 //!
-//! [`StartError`] says what of a builder's values is wrong or missing. [`Error`], the transport's, says why a transfer could not
+//! [`StartError`] says what of a builder's values is wrong or missing, and what cannot be used together, for the reasons of the command. [`Error`], the transport's, says why a transfer could not
 //! start or ended early; its text is for people, its [name](Error::name) for programs. A sender that was cancelled has an outcome as
 //! always; a receiver's is [`Error::Interrupted`], or [`Error::Kept`] if the next reception into the same folder continues.
 //!
 //! # Beyond the builders
 //!
-//! `with` changes the [`SendOptions`] or [`ReceiveOptions`] that a builder makes. Live data, relays and sessions in order are in
+//! `with` changes the [`SendOptions`] or [`ReceiveOptions`] that a builder makes. Relays and sessions in order are in
 //! [`layercast_transport`].
 //!
 //! The transport's sockets need Linux. Elsewhere the crate is empty, so that all that is optional about it builds there.
@@ -54,20 +66,25 @@ mod receiver;
 mod sender;
 mod transfer;
 
-pub use error::StartError;
-pub use event::{Received, Receives, Sends};
-pub use receiver::{Receiver, ReceiverBuilder, Receiving};
-pub use sender::{Sender, SenderBuilder, Sending};
+pub use error::{Conflict, StartError};
+pub use event::{Received, Receives, Sends, StreamReceived, StreamReceives, StreamSends, StreamSent};
+pub use receiver::{Announced, Receiver, ReceiverBuilder, Receiving, StreamReceiver, StreamReceiving};
+pub use sender::{Sender, SenderBuilder, Sending, StreamSender, StreamSending};
 pub use transfer::{Events, Kind, Transfer};
 
 pub use layercast_core::layers::Scheme;
 pub use layercast_core::units::{Rate, Size};
 pub use layercast_delivery::reception::ReceptionEvent as ObjectEvent;
 pub use layercast_delivery::session::Session;
+pub use layercast_delivery::stream::{StreamPlan, Units};
 pub use layercast_transport::amt::AmtRelay;
-pub use layercast_transport::event::{Event, Progress, Ready};
+pub use layercast_transport::event::{
+    Event, Progress, Ready, StreamLayerReceived, StreamLayerSent, StreamReceiveProgress, StreamSendProgress,
+};
+pub use layercast_transport::receive::stream::{StreamEnded, StreamOutput, StreamOutputs};
 pub use layercast_transport::receive::{ReceiveOptions, ReceiveProgress};
 pub use layercast_transport::relay::FeedbackPath;
+pub use layercast_transport::send::stream::{StreamInput, StreamSendOptions, StreamStopped};
 pub use layercast_transport::send::{Ends, Reception, SendOptions, SendProgress, Sent, Stopped};
 pub use layercast_transport::{Error, Notice};
 

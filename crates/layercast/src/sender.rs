@@ -1,31 +1,39 @@
-//! Sending files.
+//! Sending files and live data.
 
 use std::fmt;
+use std::io::Read;
+use std::marker::PhantomData;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use layercast_core::family::AnyProtocol as _;
-use layercast_core::layers::Scheme;
+use layercast_core::layers::{LayerTable, Scheme};
+use layercast_core::modes::{Reason, Refusal, Refused};
 use layercast_core::units::{Rate, Size};
-use layercast_delivery::announce::sap::is_local;
-use layercast_delivery::layering::Layering;
+use layercast_delivery::layering::{Layering, StreamRates};
 use layercast_delivery::protocols::{deployed, set_options};
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
+use layercast_delivery::stream::Units;
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_transport::announcing::name_of;
 use layercast_transport::relay::ServeOptions;
+use layercast_transport::send::modes::{ONE_INPUT, ONE_LAYER, ROWS, SendMode, is_announced};
+use layercast_transport::send::stream::{self, StreamInput, StreamSendOptions};
 use layercast_transport::send::{GATHER, PACKET, SendOptions, ServeUse, send};
 
-use crate::StartError;
-use crate::event::Sends;
+use crate::error::{Conflict, StartError};
+use crate::event::{Sends, StreamSends, StreamSent};
 use crate::given::{Given, addresses};
-use crate::transfer::Transfer;
+use crate::transfer::{Kind, Transfer};
 
 /// A transmission in progress.
 pub type Sending = Transfer<Sends>;
+
+/// A transmission of live data in progress.
+pub type StreamSending = Transfer<StreamSends>;
 
 /// Files, and how they are sent: what [`SenderBuilder::build`] makes, and what [`SendOptions`] of one's own become by
 /// [`Sender::new`].
@@ -40,17 +48,12 @@ pub struct Sender {
 impl Sender {
     /// A sender with the defaults of `layercast send`.
     pub fn builder() -> SenderBuilder {
-        SenderBuilder {
-            paths: Vec::new(),
-            group: None,
-            from: None,
-            to: None,
-            scheme: None,
-            control: "tide".to_owned(),
-            protocol_options: Vec::new(),
-            packet: None,
-            given: Given::default(),
-        }
+        SenderBuilder::new()
+    }
+
+    /// A sender of live data with the defaults of `layercast send --stream`.
+    pub fn stream_builder() -> SenderBuilder<StreamSends> {
+        SenderBuilder::new()
     }
 
     /// A sender with these options.
@@ -71,222 +74,322 @@ impl Sender {
     }
 }
 
-/// Makes a [`Sender`]. What is not given is as `layercast send` has it: Tide from 128 kbit/s to 100 Mbit/s, packets of 1400 bytes,
-/// no end. A wrong value is the error of [`SenderBuilder::build`] and [`SenderBuilder::start`].
+/// Live data, and how it is sent.
+#[derive(Debug)]
+pub struct StreamSender {
+    /// The input of each layer, from the base up.
+    pub inputs: Vec<StreamInput>,
+    /// All that can be chosen.
+    pub options: StreamSendOptions,
+}
+
+impl StreamSender {
+    /// Starts to send, on a thread of its own, and another one for each input. A thread whose reader waits when the transmission ends
+    /// stays until the reader comes back.
+    ///
+    /// # Errors
+    /// As [`Sender::start`].
+    pub fn start(self) -> Result<StreamSending, StartError> {
+        let StreamSender { inputs, options } = self;
+        let sending = Transfer::start("send", options.send.ends, move |stop, on_event| {
+            let sent = stream::send(inputs, &options, stop, &mut |event| on_event(event.clone()));
+            sent.map(|(stopped, progress)| StreamSent { stopped, progress })
+        });
+        sending.map_err(StartError::Thread)
+    }
+}
+
+/// Makes a [`Sender`], or by [`Sender::stream_builder`] a [`StreamSender`]. What is not given is as `layercast send` has it: Tide from
+/// 128 kbit/s to 100 Mbit/s, or of live data ELM from 128 kbit/s, each layer with the rate of those below; packets of 1400 bytes, no
+/// end. A wrong value, and what cannot be used together, is the error of `build` and `start`.
 #[must_use = "a builder does nothing before its start"]
-pub struct SenderBuilder {
-    paths: Vec<PathBuf>,
+pub struct SenderBuilder<K: Kind = Sends> {
+    /// Those of files are paths.
+    inputs: Vec<StreamInput>,
     group: Option<SocketAddr>,
     from: Option<Rate>,
     to: Option<Rate>,
     scheme: Option<Scheme>,
-    control: String,
+    control: Option<String>,
     protocol_options: Vec<(String, String)>,
     packet: Option<Size>,
+    deadline: Option<Duration>,
+    units: Option<Units>,
+    repair: Option<f64>,
     given: Given<SendOptions>,
+    kind: PhantomData<K>,
 }
 
-impl fmt::Debug for SenderBuilder {
+impl<K: Kind> fmt::Debug for SenderBuilder<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SenderBuilder { paths, group, control, .. } = self;
+        let SenderBuilder { inputs, group, control, .. } = self;
         let mut shown = f.debug_struct("SenderBuilder");
-        shown.field("paths", paths).field("group", group).field("control", control).finish_non_exhaustive()
+        shown.field("inputs", inputs).field("group", group).field("control", control).finish_non_exhaustive()
     }
 }
 
-impl SenderBuilder {
+impl<K: Kind> SenderBuilder<K> {
+    fn new() -> SenderBuilder<K> {
+        SenderBuilder {
+            inputs: Vec::new(),
+            group: None,
+            from: None,
+            to: None,
+            scheme: None,
+            control: None,
+            protocol_options: Vec::new(),
+            packet: None,
+            deadline: None,
+            units: None,
+            repair: None,
+            given: Given::default(),
+            kind: PhantomData,
+        }
+    }
+
     /// The group of the base layer, with or without a port: `"239.1.2.0"`, `"[ff15::1:0]:5500"`, an address of [`std::net`]. Each
     /// further channel has the next address.
-    pub fn group(mut self, group: impl ToString) -> SenderBuilder {
+    pub fn group(mut self, group: impl ToString) -> SenderBuilder<K> {
         self.group = self.given.group(&group.to_string());
         self
     }
 
-    /// A file or folder, after those that are there; of a folder with `/` at its end, the content.
-    pub fn path(mut self, path: impl Into<PathBuf>) -> SenderBuilder {
-        self.paths.push(path.into());
-        self
+    /// A file or folder, after those that are there; of a folder with `/` at its end, the content. Of live data the next layer's input:
+    /// a file or a named pipe.
+    pub fn path(mut self, path: impl Into<PathBuf>) -> SenderBuilder<K> {
+        self.inputs.push(StreamInput::Path(path.into()));
+        self.flag("paths")
     }
 
     /// The rate below which no receiver falls.
-    pub fn from(mut self, rate: Rate) -> SenderBuilder {
+    pub fn from(mut self, rate: Rate) -> SenderBuilder<K> {
         self.from = Some(rate);
-        self
+        self.flag("from")
     }
 
     /// The rate that no receiver exceeds; all layers together are sent at it.
-    pub fn to(mut self, rate: Rate) -> SenderBuilder {
+    pub fn to(mut self, rate: Rate) -> SenderBuilder<K> {
         self.to = Some(rate);
-        self
+        self.flag("to")
     }
 
     /// Layers one by one, in place of two rates.
-    pub fn layers(mut self, scheme: Scheme) -> SenderBuilder {
+    pub fn layers(mut self, scheme: Scheme) -> SenderBuilder<K> {
         self.scheme = Some(scheme);
-        self
+        self.flag("rates")
     }
 
     /// The congestion control, by its name in `layercast list --protocols`.
-    pub fn control(mut self, name: &str) -> SenderBuilder {
-        name.clone_into(&mut self.control);
-        self
+    pub fn control(mut self, name: &str) -> SenderBuilder<K> {
+        self.control = Some(name.to_owned());
+        self.flag("control")
     }
 
     /// An option of the congestion control, as `layercast list NAME` has it.
-    pub fn set(mut self, option: &str, value: &str) -> SenderBuilder {
+    pub fn set(mut self, option: &str, value: &str) -> SenderBuilder<K> {
         self.protocol_options.push((option.to_owned(), value.to_owned()));
-        self
+        self.flag("options")
     }
 
     /// The size of packets with all headers.
-    pub fn packet(mut self, size: Size) -> SenderBuilder {
+    pub fn packet(mut self, size: Size) -> SenderBuilder<K> {
         self.packet = Some(size);
-        self
+        self.flag("packet")
     }
 
     /// The interface, by name or address; that of the route to the group unless given.
-    pub fn interface(self, interface: &str) -> SenderBuilder {
+    pub fn interface(self, interface: &str) -> SenderBuilder<K> {
         let interface = interface.to_owned();
-        self.with(|options| options.interface = Some(interface))
+        self.flag("interface").with(|options| options.interface = Some(interface))
     }
 
     /// The time to live of packets: the most routers on the way, and one.
-    pub fn ttl(self, ttl: u8) -> SenderBuilder {
-        self.with(move |options| options.ttl = ttl)
+    pub fn ttl(self, ttl: u8) -> SenderBuilder<K> {
+        self.flag("ttl").with(move |options| options.ttl = ttl)
     }
 
     /// Ends after this time.
-    pub fn end_after(self, time: Duration) -> SenderBuilder {
-        self.with(move |options| options.ends.after = Some(time))
+    pub fn end_after(self, time: Duration) -> SenderBuilder<K> {
+        self.flag("after").with(move |options| options.ends.after = Some(time))
     }
 
     /// Ends when so many times as many symbols were sent as the files have, over all layers.
-    pub fn rounds(self, rounds: u32) -> SenderBuilder {
-        self.with(move |options| options.ends.rounds = Some(rounds))
+    pub fn rounds(self, rounds: u32) -> SenderBuilder<K> {
+        self.flag("rounds").with(move |options| options.ends.rounds = Some(rounds))
     }
 
     /// Ends when so many receivers have said that they are complete. [`Sent`](crate::Sent) says who they are, also after another
     /// end.
-    pub fn until_complete(self, receivers: usize) -> SenderBuilder {
-        self.with(move |options| options.ends.completions = Some(receivers))
+    pub fn until_complete(self, receivers: usize) -> SenderBuilder<K> {
+        self.flag("until_complete").with(move |options| options.ends.completions = Some(receivers))
     }
 
     /// Authenticates packets by this key.
-    pub fn group_key(self, key: GroupKey) -> SenderBuilder {
-        self.with(|options| options.group_key = Some(key))
+    pub fn group_key(self, key: GroupKey) -> SenderBuilder<K> {
+        self.flag("group_key").with(|options| options.group_key = Some(key))
     }
 
     /// Encrypts packets too, by the group key. Receivers need the session's URL, its description or its announcement.
-    pub fn encrypt(self) -> SenderBuilder {
-        self.with(|options| options.encrypts = true)
+    pub fn encrypt(self) -> SenderBuilder<K> {
+        self.flag("encrypt").with(|options| options.encrypts = true)
     }
 
     /// Signs the files, their table and announcements by this key.
-    pub fn key(self, key: SecretKey) -> SenderBuilder {
-        self.with(|options| options.key = Some(key))
+    pub fn key(self, key: SecretKey) -> SenderBuilder<K> {
+        self.flag("key").with(|options| options.key = Some(key))
     }
 
     /// Sends changes of the files too.
-    pub fn follow(self) -> SenderBuilder {
-        self.with(|options| options.follow = true)
+    pub fn follow(self) -> SenderBuilder<K> {
+        self.flag("follow").with(|options| options.follow = true)
     }
 
     /// Sends all layers always, for receivers without a way back.
-    pub fn all_layers(self) -> SenderBuilder {
-        self.with(|options| options.on_demand = false)
+    pub fn all_layers(self) -> SenderBuilder<K> {
+        self.flag("all_layers").with(|options| options.on_demand = false)
     }
 
     /// Keeps in this file what a sender needs to go on that is started again.
-    pub fn state(self, file: impl Into<PathBuf>) -> SenderBuilder {
+    pub fn state(self, file: impl Into<PathBuf>) -> SenderBuilder<K> {
         let file = file.into();
-        self.with(|options| options.state = Some(file))
+        self.flag("state").with(|options| options.state = Some(file))
     }
 
     /// What people call the session; the name of the first path unless given.
-    pub fn name(self, name: &str) -> SenderBuilder {
+    pub fn name(self, name: &str) -> SenderBuilder<K> {
         let name = name.to_owned();
-        self.with(|options| options.name = name)
+        self.flag("name").with(|options| options.name = name)
     }
 
     /// Whether it is announced. Unless given, sessions of local scopes are (239.0.0.0/8; ff03:: to ff08::), others are not.
-    pub fn announce(self, is_announced: bool) -> SenderBuilder {
-        self.with(move |options| options.is_announced = is_announced)
+    pub fn announce(mut self, is_announced: bool) -> SenderBuilder<K> {
+        let (now, before) =
+            if is_announced { ("announce", "no_announce") } else { ("no_announce", "announce") };
+        self.given.forget(before);
+        self.flag(now).with(move |options| options.is_announced = is_announced)
     }
 
     /// Serves relays and receivers by unicast too, at this address and UDP port.
-    pub fn serve(self, listen: SocketAddr) -> SenderBuilder {
+    pub fn serve(self, listen: SocketAddr) -> SenderBuilder<K> {
         self.serving(listen, false)
     }
 
     /// Serves relays and receivers by unicast, and sends nothing to groups.
-    pub fn serve_only(self, listen: SocketAddr) -> SenderBuilder {
-        self.serving(listen, true)
+    pub fn serve_only(self, listen: SocketAddr) -> SenderBuilder<K> {
+        self.flag("serve_only").serving(listen, true)
     }
 
-    fn serving(self, listen: SocketAddr, only: bool) -> SenderBuilder {
-        self.with(move |options| {
+    fn serving(self, listen: SocketAddr, only: bool) -> SenderBuilder<K> {
+        self.flag("serve").with(move |options| {
             let session = SessionKey { group: options.group, source: None };
             let serve = ServeOptions::of_session(listen, session, Limits::default().children);
             options.serve = Some(ServeUse { serve, only, gather: GATHER });
         })
     }
 
+    /// Delivers a unit of live data within this time or not at all; half a second unless given.
+    pub fn deadline(mut self, deadline: Duration) -> SenderBuilder<K> {
+        self.deadline = Some(deadline);
+        self.flag("deadline")
+    }
+
+    /// What of live data is delivered whole or not at all: 1316 bytes unless given.
+    pub fn units(mut self, units: Units) -> SenderBuilder<K> {
+        self.units = Some(units);
+        self.flag("units")
+    }
+
+    /// Repair symbols of live data for each symbol of it, from 0 to 1; 0.15 unless given.
+    pub fn repair(mut self, share: f64) -> SenderBuilder<K> {
+        let right = if (0.0..=1.0).contains(&share) { Ok(share) } else { Err(StartError::Repair(share)) };
+        self.repair = self.given.right(right);
+        self.flag("repair")
+    }
+
     /// Names a relay in announcements and descriptions, for receivers without multicast.
-    pub fn relay(mut self, relay: impl ToSocketAddrs + fmt::Debug) -> SenderBuilder {
+    pub fn relay(mut self, relay: impl ToSocketAddrs + fmt::Debug) -> SenderBuilder<K> {
         match self.given.right(addresses(relay)) {
-            Some(found) => self.with(|options| options.relays.extend(found)),
+            Some(found) => self.flag("relays").with(|options| options.relays.extend(found)),
             None => self,
         }
     }
 
     /// Changes the options themselves, which have all that can be chosen. Called after the defaults, in the order of the calls.
-    pub fn with(mut self, change: impl FnOnce(&mut SendOptions) + Send + 'static) -> SenderBuilder {
+    pub fn with(mut self, change: impl FnOnce(&mut SendOptions) + Send + 'static) -> SenderBuilder<K> {
         self.given.change(change);
         self
     }
 
+    fn flag(mut self, name: &'static str) -> SenderBuilder<K> {
+        self.given.name(name);
+        self
+    }
+
+    /// The options that both kinds of senders have.
+    fn options(
+        &mut self,
+        mode: SendMode,
+        control: &str,
+        layers: impl FnOnce(&Self, &mut Protocol, Size) -> Result<LayerTable, StartError>,
+    ) -> Result<SendOptions, StartError> {
+        let change = self.given.changes()?;
+        let group =
+            self.group.ok_or(StartError::Missing("a sender needs a group: `group(\"239.1.2.0\")`"))?;
+        if self.inputs.is_empty() {
+            return Err(StartError::Missing(match mode {
+                SendMode::Stream => "a sender of live data needs some: `input(reader)`",
+                _ => "a sender needs something to send: `path(\"release/\")`",
+            }));
+        }
+        // A program has the description of its session, by `Event::Ready`.
+        self.given.name("described");
+        self.given.check(
+            ROWS,
+            mode as usize,
+            if mode == SendMode::Stream { "live data" } else { "files" },
+        )?;
+        let control = self.control.as_deref().unwrap_or(control);
+        let unknown = || StartError::Protocol { name: control.to_owned(), known: NAMES.join(", ") };
+        let mut protocol: Protocol = deployed(control).ok_or_else(unknown)?;
+        let packet = self.packet.unwrap_or(PACKET);
+        let layers = layers(self, &mut protocol, packet)?;
+        set_options(&mut protocol, &self.protocol_options)?;
+        let mut options = SendOptions {
+            packet,
+            name: name_of(&self.paths()),
+            is_announced: is_announced(group, false, false),
+            ..SendOptions::new(group, protocol, layers)
+        };
+        change(&mut options);
+        Ok(options)
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let paths = self.inputs.iter().filter_map(|input| match input {
+            StreamInput::Path(path) => Some(path.clone()),
+            _ => None,
+        });
+        paths.collect()
+    }
+}
+
+impl SenderBuilder {
     /// The sender.
     ///
     /// # Errors
     /// What is wrong or missing.
-    pub fn build(self) -> Result<Sender, StartError> {
-        let SenderBuilder { paths, group, from, to, scheme, control, protocol_options, packet, given } = self;
-        let change = given.changes()?;
-        let group = group.ok_or(StartError::Missing("a sender needs a group: `group(\"239.1.2.0\")`"))?;
-        if paths.is_empty() {
-            return Err(StartError::Missing("a sender needs something to send: `path(\"release/\")`"));
-        }
-        let unknown = || StartError::Protocol { name: control.clone(), known: NAMES.join(", ") };
-        let mut protocol: Protocol = deployed(&control).ok_or_else(unknown)?;
-        let layering = match scheme {
-            Some(_) if from.is_some() || to.is_some() => {
-                let why = "rates are given by the lowest and the highest, or layer by layer";
-                return Err(StartError::Conflict { what: "layers", with: "from and to", why });
+    pub fn build(mut self) -> Result<Sender, StartError> {
+        let options = self.options(SendMode::Files, "tide", |given, protocol, packet| {
+            let layering = match given.scheme.clone() {
+                Some(scheme) => Layering::Scheme(scheme),
+                None => Layering::Between { from: given.from, to: given.to },
+            };
+            if layering.has_idle_lowest(protocol, packet) {
+                return Err(StartError::IdleLowest { protocol: protocol.name() });
             }
-            Some(scheme) => Layering::Scheme(scheme),
-            None => Layering::Between { from, to },
-        };
-        let packet = packet.unwrap_or(PACKET);
-        if layering.has_idle_lowest(&protocol, packet) {
-            return Err(StartError::IdleLowest { protocol: protocol.name() });
-        }
-        let layers = layering.table(&mut protocol, packet)?;
-        set_options(&mut protocol, &protocol_options)?;
-        let mut options = SendOptions {
-            packet,
-            name: name_of(&paths),
-            is_announced: is_local(group.ip()),
-            ..SendOptions::new(group, protocol, layers)
-        };
-        change(&mut options);
-        if options.follow && options.ends.completions.is_some() {
-            let why = "what changes is never complete";
-            return Err(StartError::Conflict { what: "follow", with: "until_complete", why });
-        }
-        if options.encrypts && options.group_key.is_none() {
-            return Err(StartError::Missing("packets are encrypted by a group key: `group_key(key)`"));
-        }
-        Ok(Sender { paths, options })
+            Ok(layering.table(protocol, packet)?)
+        })?;
+        Ok(Sender { paths: self.paths(), options })
     }
 
     /// Builds the sender and starts it.
@@ -296,6 +399,51 @@ impl SenderBuilder {
     pub fn start(self) -> Result<Sending, StartError> {
         self.build()?.start()
     }
+}
+
+impl SenderBuilder<StreamSends> {
+    /// The input of the next layer, from the base up, until its end. For a handle to write to, [`std::io::pipe`] makes both ends.
+    pub fn input(mut self, reader: impl Read + Send + 'static) -> SenderBuilder<StreamSends> {
+        self.inputs.push(StreamInput::Reader(Box::new(reader)));
+        self.flag("paths")
+    }
+
+    /// The sender.
+    ///
+    /// # Errors
+    /// What is wrong or missing.
+    pub fn build(mut self) -> Result<StreamSender, StartError> {
+        let send = self.options(SendMode::Stream, "elm", |given, _, _| match given.scheme.clone() {
+            Some(scheme) => Ok(scheme.table()?),
+            None => {
+                let (base, to, inputs) = (given.from, given.to, given.inputs.len());
+                if inputs == 1 && base.is_some() && to.is_some() {
+                    return Err(one_input("from"));
+                }
+                Ok(StreamRates { base, to, factor: None }.table(inputs)?)
+            }
+        })?;
+        let mut options = StreamSendOptions::new(send);
+        options.plan.deadline = self.deadline.map_or(options.plan.deadline, Into::into);
+        options.plan.units = self.units.unwrap_or(options.plan.units);
+        options.share = self.repair.unwrap_or(options.share);
+        Ok(StreamSender { inputs: self.inputs, options })
+    }
+
+    /// Builds the sender and starts it.
+    ///
+    /// # Errors
+    /// As its `build` and [`StreamSender::start`].
+    pub fn start(self) -> Result<StreamSending, StartError> {
+        self.build()?.start()
+    }
+}
+
+/// The refusal of what one layer has no use for.
+fn one_input(flag: &'static str) -> StartError {
+    let reason = Reason { why: ONE_LAYER, instead: "" };
+    let refusal = Refusal { flag, refused: Refused::With(vec![ONE_INPUT]), reason };
+    StartError::Conflicts(vec![Conflict { refusal, mode: "live data" }])
 }
 
 #[cfg(test)]
@@ -342,9 +490,9 @@ mod tests {
             (sender().control("tides"), "there is no protocol `tides`"),
             (sender().set("speed", "1"), "option speed of tide"),
             (sender().control("tfmcc").from(low).to(high), "`from` has no effect: tfmcc"),
-            (sender().to(high).layers(scheme), "layers cannot be used with from and to"),
+            (sender().to(high).layers(scheme), "to cannot be used with layers: rates are given"),
             (sender().follow().until_complete(1), "follow cannot be used with until_complete"),
-            (sender().encrypt(), "encrypted by a group key"),
+            (sender().encrypt(), "encrypt needs group_key: packets are encrypted by the group key"),
             (sender().relay("no port"), "the relay \"no port\" is not found"),
         ];
         for (builder, words) in wrong {
@@ -357,9 +505,55 @@ mod tests {
             (Receiver::builder().group("239.1.2.0"), "a receiver needs a folder"),
             (receiver(), "a receiver needs a session"),
             (receiver().session_url("layercast://x"), "layercast://x: "),
-            (receiver().group("239.1.2.0").session_url("x"), "each names a session"),
-            (receiver().session_url("layercast://239.1.2.0:1").source(source), "source cannot be used"),
+            (receiver().group("239.1.2.0").session_url("x"), "with group: they name one session each"),
+            (
+                receiver().session_url("layercast://239.1.2.0:1").source(source),
+                "source needs group: URLs, descriptions",
+            ),
             (receiver().description_file("no such.sdp"), "no such.sdp cannot be read"),
+        ];
+        for (builder, words) in wrong {
+            let error = builder.build().unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn live_data_refuses_what_is_of_files_for_the_reasons_of_the_command() {
+        let sender = || Sender::stream_builder().group("239.1.2.0").input(std::io::empty());
+        let options = sender().to(Rate::from_mbps(1.0)).build().unwrap().options;
+        assert_eq!((options.send.protocol.name(), options.send.layers.count()), ("elm", 1));
+        assert_eq!((options.plan.units, options.share), (Units::Fixed(1316), 0.15));
+        let two = sender().path("b").build().unwrap().options.send.layers;
+        assert_eq!((two.count(), two.top_rate()), (2, Rate::from_kbps(256.0)));
+        let low = Rate::from_kbps(64.0);
+        let wrong = [
+            (Sender::stream_builder().group("239.1.2.0"), "a sender of live data needs some"),
+            (sender().follow(), "follow cannot be used with live data: live data has no files"),
+            (sender().rounds(1), "rounds cannot be used with live data: live data ends with its inputs"),
+            (sender().from(low).to(low), "from cannot be used with a stream of one input: it has one layer"),
+            (sender().repair(2.0), "repair 2: a number from 0 to 1"),
+        ];
+        for (builder, words) in wrong {
+            let error = builder.build().unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let both = sender().state("s").key(SecretKey::from_seed(&[7; 32])).build().unwrap_err().to_string();
+        assert_eq!(both.lines().count(), 2, "{both}");
+        let files = Sender::builder().group("239.1.2.0").path("a").repair(0.1).build().unwrap_err();
+        assert_eq!(
+            files.to_string(),
+            "repair cannot be used with files: it is of live data; files have no deadline"
+        );
+        let receiver = || Receiver::stream_builder().session_name("live").output(std::io::sink());
+        let receiver_of = |within| receiver().start_within(within).build().unwrap().announced.unwrap();
+        assert_eq!(receiver_of(Duration::from_secs(1)).within, Duration::from_secs(1));
+        assert_eq!(receiver().build().unwrap().announced.unwrap().within, Duration::from_secs(45));
+        let wrong = [
+            (Receiver::stream_builder().group("239.1.2.0"), "a receiver of live data needs an output"),
+            (receiver().mirror(), "mirror cannot be used with live data: live data has no files"),
+            (receiver().into("in"), "output cannot be used with into: they name the same outputs"),
+            (receiver().group("239.1.2.0"), "they name one session each"),
         ];
         for (builder, words) in wrong {
             let error = builder.build().unwrap_err().to_string();

@@ -16,7 +16,8 @@ use layercast_transport::event::Event;
 /// The most events that wait for a reader (CHOICE): a folder of a thousand small files that become complete at once.
 const WAITING_MAX: usize = 1024;
 
-/// A kind of transfers: [`Sends`](crate::Sends) and [`Receives`](crate::Receives) are the two.
+/// A kind of transfers: [`Sends`](crate::Sends) and [`Receives`](crate::Receives) are those of files,
+/// [`StreamSends`](crate::StreamSends) and [`StreamReceives`](crate::StreamReceives) those of live data.
 pub trait Kind: Debug + Sized + Send + 'static {
     /// How far it is.
     type Progress: Clone + Debug + Send + 'static;

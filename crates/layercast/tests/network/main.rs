@@ -3,14 +3,19 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "../../examples/live.rs"]
+mod live;
 #[path = "../../../transport/tests/network/lo.rs"]
 mod lo;
+#[path = "../../examples/named.rs"]
+mod named;
 #[path = "../../examples/receive.rs"]
 mod receiving;
 #[path = "../../examples/send.rs"]
 mod sending;
 
 use std::fs;
+use std::io::{Read as _, Write as _, pipe};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -18,6 +23,7 @@ use std::time::Duration;
 use layercast::keys::{GroupKey, KeyFile, read_key};
 use layercast::{
     Error, Event, ObjectEvent, Rate, Receiver, ReceiverBuilder, Sender, SenderBuilder, Sending, Stopped,
+    StreamEnded, StreamSends, StreamStopped, Units,
 };
 use lo::works_here;
 
@@ -175,6 +181,118 @@ fn a_cancelled_receiver_says_so() {
     }
     let folder = folder("cancelled", b"");
     let receiving = receiver(240).into(folder.path().join("inbox")).start().unwrap();
+    receiving.cancel();
+    assert!(matches!(receiving.wait(), Err(Error::Interrupted)));
+}
+
+/// A name that no other run announces.
+fn name(of: &str) -> String {
+    format!("{of}-{}", std::process::id())
+}
+
+#[test]
+fn the_program_of_the_documentation_finds_a_file_by_its_name() {
+    if !works_here() {
+        return;
+    }
+    let data = content(100_000);
+    let folder = folder("named", &data);
+    let (path, inbox) = (folder.path().join("file"), folder.path().join("inbox"));
+    let sender = thread::spawn(move || {
+        // The next announcement is up to 40 s after the first one, which the receiver should hear.
+        thread::sleep(Duration::from_millis(500));
+        let sent = named::send(&name("named"), "127.0.0.1", path.to_str().unwrap(), &group(20));
+        sent.map_err(|error| error.to_string())
+    });
+    let received = named::receive(&name("named"), "127.0.0.1", inbox.to_str().unwrap()).unwrap();
+    assert_eq!(received.path(), Some(inbox.join("file")));
+    assert!(fs::read(inbox.join("file")).unwrap() == data);
+    assert_eq!(sender.join().unwrap().unwrap().stopped, Stopped::Completions);
+}
+
+#[test]
+fn the_program_of_the_documentation_transfers_live_data() {
+    if !works_here() {
+        return;
+    }
+    let sender =
+        thread::spawn(move || live::send(&group(30), "127.0.0.1", 50).map_err(|error| error.to_string()));
+    let mut times = Vec::new();
+    let received = live::receive(&group(30), "127.0.0.1", |time| times.push(time)).unwrap();
+    assert!(times.len() > 10 && times.is_sorted(), "{times:?}");
+    assert_eq!(received.ended, StreamEnded::Session);
+    assert_eq!(received.progress.layers[0].counters.units, times.len() as u64);
+    let sent = sender.join().unwrap().unwrap();
+    assert_eq!((sent.stopped, sent.progress.layers[0].input.units), (StreamStopped::Inputs, 50));
+}
+
+fn live_sender(number: u8) -> SenderBuilder<StreamSends> {
+    let sender = Sender::stream_builder().group(group(number)).interface("127.0.0.1").ttl(1);
+    sender.to(Rate::from_mbps(2.0)).deadline(Duration::from_secs(5)).announce(false)
+}
+
+#[test]
+fn live_data_is_found_by_its_name_and_read_with_its_key() {
+    if !works_here() {
+        return;
+    }
+    let key = GroupKey::from_seed(&[8; 32]);
+    let (data, mut handle) = pipe().unwrap();
+    let sender = live_sender(40).announce(true).name(&name("live")).group_key(key.clone()).encrypt();
+    let (mut got, output) = pipe().unwrap();
+    let receiver = Receiver::stream_builder().session_name(&name("live")).interface("127.0.0.1");
+    let receiving = receiver.group_key(key).output(output).start().unwrap();
+    // The first announcement is for a receiver that listens.
+    thread::sleep(Duration::from_millis(500));
+    let sending = sender.units(Units::Length).input(data).start().unwrap();
+    assert!(receiving.events().any(|event| matches!(event, Event::Session(_))));
+    let unit = [&100_u32.to_be_bytes()[..], &[7; 100]].concat();
+    let mut found = vec![0; unit.len()];
+    // What was sent before the receiver has joined is not for it.
+    let writer = thread::spawn(move || {
+        while handle.write_all(&unit).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        unit
+    });
+    got.read_exact(&mut found).unwrap();
+    sending.cancel();
+    assert_eq!(sending.wait().unwrap().stopped, StreamStopped::Interrupted);
+    assert!(writer.join().unwrap() == found);
+    let mut rest = Vec::new();
+    got.read_to_end(&mut rest).unwrap();
+    let received = receiving.wait().unwrap();
+    assert_eq!((received.ended, received.progress.protection.forged()), (StreamEnded::Session, 0));
+    assert_eq!(received.progress.layers[0].counters.bytes as usize, (found.len() + rest.len()) / 104 * 100);
+}
+
+#[test]
+fn live_data_that_nobody_reads_is_left() {
+    if !works_here() {
+        return;
+    }
+    let sending = live_sender(45).input(std::io::repeat(7)).start().unwrap();
+    let (got, output) = pipe().unwrap();
+    let receiver = Receiver::stream_builder().group(group(45)).interface("127.0.0.1").output(output);
+    let receiving = receiver.start().unwrap();
+    drop(got);
+    assert_eq!(receiving.wait().unwrap().ended, StreamEnded::Outputs);
+    assert!(!sending.is_over());
+}
+
+#[test]
+fn a_name_that_is_not_announced_says_so_and_can_be_cancelled() {
+    if !works_here() {
+        return;
+    }
+    let folder = folder("unnamed", b"");
+    let sought = || {
+        let receiver = Receiver::builder().session_name(&name("nobody")).interface("127.0.0.1");
+        receiver.into(folder.path().join("inbox"))
+    };
+    let error = sought().start_within(Duration::from_millis(300)).start().unwrap().wait().unwrap_err();
+    assert!(error.name() == "session_not_found" && error.to_string().contains("is announced"), "{error}");
+    let receiving = sought().start().unwrap();
     receiving.cancel();
     assert!(matches!(receiving.wait(), Err(Error::Interrupted)));
 }

@@ -12,7 +12,7 @@ use layercast_delivery::node::Content;
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
-use layercast_delivery::stream::{CODEPOINT, LayerSource, StreamPlan, StreamTable};
+use layercast_delivery::stream::{CODEPOINT, LayerSource, StreamPlan, StreamTable, Units};
 use layercast_protocols::registry::Protocol;
 
 use super::program::{Program, Supply, check_mtu, description, new_salt};
@@ -38,6 +38,21 @@ pub struct StreamSendOptions<P = Protocol> {
     pub plan: StreamPlan,
     /// Repair symbols for each source symbol; 0 for none.
     pub share: f64,
+}
+
+/// The deadline of live data, if nothing else is wanted (CHOICE).
+const DEADLINE: Duration = Duration::from_ms(500);
+/// The bytes of a unit, if nothing else is wanted (CHOICE): seven packets of MPEG-TS.
+const UNIT: u32 = 1316;
+/// Repair symbols for each source symbol, if nothing else is wanted (CHOICE).
+const SHARE: f64 = 0.15;
+
+impl<P> StreamSendOptions<P> {
+    /// Live data within half a second, in units of 1316 bytes.
+    pub fn new(send: SendOptions<P>) -> StreamSendOptions<P> {
+        let plan = StreamPlan { deadline: DEADLINE, units: Units::Fixed(UNIT) };
+        StreamSendOptions { send, plan, share: SHARE }
+    }
 }
 
 /// Why sending stopped.
