@@ -2,6 +2,7 @@
 
 use layercast_core::family::AnyProtocol;
 use layercast_core::layers::{LayerError, LayerTable, Scheme};
+use layercast_core::math;
 use layercast_core::units::{Rate, Size};
 
 /// The lowest rate of a session, if nothing else is given (CHOICE).
@@ -79,7 +80,7 @@ impl StreamRates {
         let base = self.base.unwrap_or_else(|| lowest(self.to));
         let factor = match self.to {
             Some(to) if count == 1 => return LayerTable::between(to, to),
-            Some(to) => (to.as_bps() / base.as_bps()).powf(1.0 / f64::from(count.saturating_sub(1))),
+            Some(to) => math::pow(to.as_bps() / base.as_bps(), 1.0 / f64::from(count.saturating_sub(1))),
             None => self.factor.unwrap_or(FACTOR),
         };
         Scheme::Multiplicative { base, factor, count }.table()
