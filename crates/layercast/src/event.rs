@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use layercast_transport::event::{
     Event, Progress, ReceiveProgress, SendProgress, StreamReceiveProgress, StreamSendProgress,
 };
-use layercast_transport::receive::stream::StreamEnded;
-use layercast_transport::send::stream::StreamStopped;
+use layercast_transport::receive::stream::StreamReceived;
+use layercast_transport::send::stream::StreamSent;
 use layercast_transport::send::{Ends, Sent};
 
 use crate::transfer::Kind;
@@ -90,15 +90,6 @@ impl Kind for StreamSends {
     }
 }
 
-/// The live data that was sent.
-#[derive(Clone, Debug)]
-pub struct StreamSent {
-    /// Why it stopped.
-    pub stopped: StreamStopped,
-    /// The progress at the end.
-    pub progress: StreamSendProgress,
-}
-
 /// The transfers of receivers of live data. What [`Receives`] leaves out is no event here either.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamReceives;
@@ -116,13 +107,4 @@ impl Kind for StreamReceives {
     fn share(_: &StreamReceiveProgress, (): &()) -> Option<f64> {
         None
     }
-}
-
-/// The live data that was received.
-#[derive(Clone, Debug)]
-pub struct StreamReceived {
-    /// Why it ended.
-    pub ended: StreamEnded,
-    /// The progress at the end.
-    pub progress: StreamReceiveProgress,
 }

@@ -67,7 +67,7 @@ mod sender;
 mod transfer;
 
 pub use error::{Conflict, StartError};
-pub use event::{Received, Receives, Sends, StreamReceived, StreamReceives, StreamSends, StreamSent};
+pub use event::{Received, Receives, Sends, StreamReceives, StreamSends};
 pub use receiver::{Announced, Receiver, ReceiverBuilder, Receiving, StreamReceiver, StreamReceiving};
 pub use sender::{Sender, SenderBuilder, Sending, StreamSender, StreamSending};
 pub use transfer::{Events, Kind, Transfer};
@@ -81,10 +81,10 @@ pub use layercast_transport::amt::AmtRelay;
 pub use layercast_transport::event::{
     Event, Progress, Ready, StreamLayerReceived, StreamLayerSent, StreamReceiveProgress, StreamSendProgress,
 };
-pub use layercast_transport::receive::stream::{StreamEnded, StreamOutput, StreamOutputs};
+pub use layercast_transport::receive::stream::{StreamEnded, StreamOutput, StreamOutputs, StreamReceived};
 pub use layercast_transport::receive::{ReceiveOptions, ReceiveProgress};
 pub use layercast_transport::relay::FeedbackPath;
-pub use layercast_transport::send::stream::{StreamInput, StreamSendOptions, StreamStopped};
+pub use layercast_transport::send::stream::{StreamInput, StreamSendOptions, StreamSent, StreamStopped};
 pub use layercast_transport::send::{Ends, Reception, SendOptions, SendProgress, Sent, Stopped};
 pub use layercast_transport::{Error, Notice};
 

@@ -20,7 +20,7 @@ use layercast_transport::receive::{Known, ReceiveOptions, receive};
 use layercast_transport::relay::FeedbackPath;
 
 use crate::StartError;
-use crate::event::{Received, Receives, StreamReceived, StreamReceives};
+use crate::event::{Received, Receives, StreamReceives};
 use crate::given::{Given, addresses};
 use crate::transfer::{Kind, Transfer};
 
@@ -118,8 +118,7 @@ impl StreamReceiver {
         let StreamReceiver { mut options, outputs, announced } = self;
         let receiving = Transfer::start("receive", (), move |stop, on_event| {
             announced.map_or(Ok(()), |announced| announced.find(&mut options, stop))?;
-            let ended = stream::receive(&options, outputs, stop, &mut |event| undecided(event, on_event));
-            ended.map(|(ended, progress)| StreamReceived { ended, progress })
+            stream::receive(&options, outputs, stop, &mut |event| undecided(event, on_event))
         });
         receiving.map_err(StartError::Thread)
     }

@@ -25,7 +25,7 @@ use layercast_transport::send::stream::{self, StreamInput, StreamSendOptions};
 use layercast_transport::send::{GATHER, PACKET, SendOptions, ServeUse, send};
 
 use crate::error::{Conflict, StartError};
-use crate::event::{Sends, StreamSends, StreamSent};
+use crate::event::{Sends, StreamSends};
 use crate::given::{Given, addresses};
 use crate::transfer::{Kind, Transfer};
 
@@ -92,8 +92,7 @@ impl StreamSender {
     pub fn start(self) -> Result<StreamSending, StartError> {
         let StreamSender { inputs, options } = self;
         let sending = Transfer::start("send", options.send.ends, move |stop, on_event| {
-            let sent = stream::send(inputs, &options, stop, &mut |event| on_event(event.clone()));
-            sent.map(|(stopped, progress)| StreamSent { stopped, progress })
+            stream::send(inputs, &options, stop, &mut |event| on_event(event.clone()))
         });
         sending.map_err(StartError::Thread)
     }

@@ -44,8 +44,18 @@ impl StreamEnded {
     }
 }
 
-impl From<&(StreamEnded, StreamReceiveProgress)> for End {
-    fn from((ended, progress): &(StreamEnded, StreamReceiveProgress)) -> End {
+/// The live data that was received.
+#[derive(Clone, Debug)]
+pub struct StreamReceived {
+    /// Why it ended.
+    pub ended: StreamEnded,
+    /// The progress at the end.
+    pub progress: StreamReceiveProgress,
+}
+
+impl From<&StreamReceived> for End {
+    fn from(received: &StreamReceived) -> End {
+        let StreamReceived { ended, progress } = received;
         End { reason: ended.name(), progress: Some(progress.clone().into()), ..End::default() }
     }
 }
@@ -59,7 +69,7 @@ pub fn receive(
     to: StreamOutputs,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
-) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
+) -> Result<StreamReceived, Error> {
     receive_of::<Registry>(options, to, stop, on_event)
 }
 
@@ -72,7 +82,7 @@ pub fn receive_of<F: Family>(
     to: StreamOutputs,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
-) -> Result<(StreamEnded, StreamReceiveProgress), Error> {
+) -> Result<StreamReceived, Error> {
     if matches!(options.known, Known::Flute(_)) {
         return Err(Error::NotOfFlute { what: "--stream" });
     }
@@ -93,7 +103,7 @@ pub fn receive_of<F: Family>(
     let progress = progress(&host);
     on_event(&Event::Progress(progress.clone().into()));
     host.node.sink.outputs.finish();
-    Ok((ended, progress))
+    Ok(StreamReceived { ended, progress })
 }
 
 type StreamHost<F> = ReceiverHost<Live<Outputs>, F>;

@@ -77,9 +77,18 @@ impl StreamStopped {
     }
 }
 
-impl From<&(StreamStopped, StreamSendProgress)> for End {
-    fn from((stopped, progress): &(StreamStopped, StreamSendProgress)) -> End {
-        End { reason: stopped.name(), progress: Some(progress.clone().into()), ..End::default() }
+/// The live data that was sent.
+#[derive(Clone, Debug)]
+pub struct StreamSent {
+    /// Why it stopped.
+    pub stopped: StreamStopped,
+    /// The progress at the end.
+    pub progress: StreamSendProgress,
+}
+
+impl From<&StreamSent> for End {
+    fn from(sent: &StreamSent) -> End {
+        End { reason: sent.stopped.name(), progress: Some(sent.progress.clone().into()), ..End::default() }
     }
 }
 
@@ -172,7 +181,7 @@ pub fn send<P: AnyProtocol>(
     options: &StreamSendOptions<P>,
     stop: &AtomicBool,
     on_event: &mut dyn FnMut(&Event),
-) -> Result<(StreamStopped, StreamSendProgress), Error> {
+) -> Result<StreamSent, Error> {
     let common = &options.send;
     let layers = usize::from(common.layers.count());
     if inputs.len() != layers {
@@ -236,7 +245,7 @@ pub fn send<P: AnyProtocol>(
         let progress = supply.progress(&program.host, elapsed);
         on_event(&Event::Progress(progress.clone().into()));
         if let Some(stopped) = stopped {
-            break Ok((stopped, progress));
+            break Ok(StreamSent { stopped, progress });
         }
     };
     closed.store(true, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use layercast_transport::Error;
 use layercast_transport::event::{End, Event, Progress};
 use layercast_transport::receive::ReceiveOptions;
 use layercast_transport::receive::stream::{
-    self as receiving, StreamEnded, StreamOutput, StreamOutputs, StreamReceiveProgress,
+    self as receiving, StreamEnded, StreamOutput, StreamOutputs, StreamReceiveProgress, StreamReceived,
 };
 
 use crate::failure::Failure;
@@ -19,12 +19,8 @@ use crate::net::watch::Watch;
 use crate::output::{complain_lines, print};
 
 /// The transport's receiver for the protocols of some family.
-pub(crate) type ReceiveStream = fn(
-    &ReceiveOptions,
-    StreamOutputs,
-    &AtomicBool,
-    &mut dyn FnMut(&Event),
-) -> Result<(StreamEnded, StreamReceiveProgress), Error>;
+pub(crate) type ReceiveStream =
+    fn(&ReceiveOptions, StreamOutputs, &AtomicBool, &mut dyn FnMut(&Event)) -> Result<StreamReceived, Error>;
 
 /// Receives live data until its end.
 pub(crate) fn receive(
@@ -53,7 +49,7 @@ pub(crate) fn receive(
     });
     bar.finish_and_clear();
     watch.end(End::of(&outcome), status(&outcome));
-    let (ended, progress) = outcome.map_err(failure)?;
+    let StreamReceived { ended, progress } = outcome.map_err(failure)?;
     let why = match ended {
         StreamEnded::Session => "the source has ended the session",
         StreamEnded::Time => "the time is over",

@@ -6,7 +6,7 @@ use layercast_core::family::AnyProtocol;
 use layercast_delivery::session::Session;
 use layercast_delivery::stream::StreamPlan;
 use layercast_transport::event::{End, Event, Progress, StreamSendProgress};
-use layercast_transport::send::stream::{self as sending, StreamStopped};
+use layercast_transport::send::stream::{self as sending, StreamSent, StreamStopped};
 
 use crate::failure::Failure;
 use crate::net::failure::{failure, status};
@@ -48,7 +48,7 @@ pub(crate) fn send<P: AnyProtocol>(stream: StreamSend<P>) -> Result<(), Failure>
     });
     bar.finish_and_clear();
     watch.end(End::of(&outcome), status(&outcome));
-    let (stopped, progress) = outcome.map_err(failure)?;
+    let StreamSent { stopped, progress } = outcome.map_err(failure)?;
     if !watch.is_json() {
         let why = match stopped {
             StreamStopped::Inputs => "the inputs have ended",

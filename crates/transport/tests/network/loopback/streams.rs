@@ -105,11 +105,13 @@ fn a_receiver_gets_the_inputs_of_the_layers_that_it_holds() {
         writer.write_all(data).unwrap();
     }
     drop(writers);
-    let (stopped, sent) = source.join().unwrap().unwrap();
-    assert_eq!(stopped, StreamStopped::Inputs);
+    let sent = source.join().unwrap().unwrap();
+    assert_eq!(sent.stopped, StreamStopped::Inputs);
+    let sent = sent.progress;
     assert_eq!(sent.layers.iter().map(|layer| layer.input.units).collect::<Vec<_>>(), [200, 150, 50]);
-    let (ended, received) = receiver.join().unwrap().unwrap();
-    assert_eq!(ended, StreamEnded::Session);
+    let received = receiver.join().unwrap().unwrap();
+    assert_eq!(received.ended, StreamEnded::Session);
+    let received = received.progress;
     for (layer, data) in data.iter().take(2).enumerate() {
         assert!(
             fs::read(into.join(format!("layer-{layer}"))).unwrap() == *data,
@@ -140,7 +142,7 @@ fn files_and_streams_are_told_apart_in_words() {
         "{error}"
     );
     stop.store(true, Ordering::Relaxed);
-    assert_eq!(source.join().unwrap().unwrap().0, StreamStopped::Interrupted);
+    assert_eq!(source.join().unwrap().unwrap().stopped, StreamStopped::Interrupted);
 
     let source = start(temp.with("file", b"content"), sending(249, "elm", Ends::default()));
     source.session();
