@@ -106,7 +106,28 @@ pub(crate) fn argument(py: Python<'_>, text: &str) -> PyErr {
 /// A transfer that is not started.
 #[cfg(target_os = "linux")]
 pub(crate) fn start(py: Python<'_>, error: &layercast::StartError) -> PyErr {
-    argument(py, &error.to_string())
+    match error {
+        layercast::StartError::Conflicts(conflicts) => {
+            let lines: Vec<String> = conflicts.iter().map(|conflict| conflict.text(parameter)).collect();
+            argument(py, &lines.join("\n"))
+        }
+        error => argument(py, &error.to_string()),
+    }
+}
+
+/// The parameter for what the command's table calls otherwise.
+#[cfg(target_os = "linux")]
+fn parameter(name: &'static str) -> &'static str {
+    match name {
+        "after" => "for_",
+        "described" => "description or name",
+        "from" => "from_",
+        "named" => "url or name",
+        "no_announce" => "announce=False",
+        "options" => "set",
+        "session" => "description",
+        name => name,
+    }
 }
 
 /// A transfer that failed.

@@ -1,4 +1,4 @@
-//! The native part of the Python package `layercast`: scenarios in, tables in Arrow's memory format out; and transfers of files, on Linux.
+//! The native part of the Python package `layercast`: scenarios in, tables in Arrow's memory format out; and transfers, on Linux.
 //!
 //! It has no opinion of its own: what a scenario means, what is measured and every word of an error come from the
 //! laboratory, or the transport. The package's Python files, in `python/layercast`, make of it what a user sees.
@@ -48,8 +48,9 @@ mod _layercast {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::transfer::{
-        ReceiveProgress, Received, Running, SendProgress, Sent, TransferEvent, Wakes, start_receive,
-        start_send,
+        ReceiveProgress, Received, Running, SendProgress, Sent, StreamLayerReceived, StreamLayerSent,
+        StreamReceiveProgress, StreamReceived, StreamSendProgress, StreamSent, TransferEvent, Wakes,
+        start_receive, start_send, start_stream_receive, start_stream_send,
     };
 
     /// The version.

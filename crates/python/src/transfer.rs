@@ -1,20 +1,28 @@
-//! Sending and receiving files: transfers of the crate `layercast` for Python.
+//! Sending and receiving files and live data: transfers of the crate `layercast` for Python.
 
 mod given;
+mod live;
 mod said;
 
-use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
+use std::io::{PipeWriter, Read, Write, pipe};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use layercast::{Receiving, Sending, Transfer};
+use layercast::{
+    Receiver, ReceiverBuilder, Receiving, Sender, SenderBuilder, Sending, StreamReceiving, StreamSending,
+    Transfer,
+};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::{errors, waiting};
+pub(crate) use live::{
+    StreamLayerReceived, StreamLayerSent, StreamReceiveProgress, StreamReceived, StreamSendProgress,
+    StreamSent,
+};
 use said::Seen;
 pub(crate) use said::{ReceiveProgress, Received, SendProgress, Sent, TransferEvent};
 
@@ -25,6 +33,8 @@ pub(crate) struct Running(Kind);
 enum Kind {
     Sending(Sending),
     Receiving(Receiving),
+    StreamSending(StreamSending),
+    StreamReceiving(StreamReceiving),
 }
 
 /// Does the same with a transfer of either kind.
@@ -33,6 +43,8 @@ macro_rules! either {
         match &$running.0 {
             Kind::Sending($transfer) => $done,
             Kind::Receiving($transfer) => $done,
+            Kind::StreamSending($transfer) => $done,
+            Kind::StreamReceiving($transfer) => $done,
         }
     };
 }
@@ -44,7 +56,8 @@ pub(crate) fn start_send(
     paths: Vec<PathBuf>,
     settings: Vec<(String, String)>,
 ) -> PyResult<Running> {
-    let sender = given::sender(py, paths, &settings)?;
+    let sender = paths.into_iter().fold(Sender::builder(), SenderBuilder::path);
+    let sender = given::sender(py, sender, &settings)?;
     let started = py.detach(|| sender.start());
     Ok(Running(Kind::Sending(started.map_err(|error| errors::start(py, &error))?)))
 }
@@ -56,9 +69,52 @@ pub(crate) fn start_receive(
     into: PathBuf,
     settings: Vec<(String, String)>,
 ) -> PyResult<Running> {
-    let receiver = given::receiver(py, into, &settings)?;
+    let receiver = given::receiver(py, Receiver::builder().into(into), &settings)?;
     let started = py.detach(|| receiver.start());
     Ok(Running(Kind::Receiving(started.map_err(|error| errors::start(py, &error))?)))
+}
+
+/// Starts to send live data: an input for each layer is a path, or None for a pipe. The descriptors to write to, which are the
+/// caller's, in the order of the layers. Each setting is the name of a parameter and a text.
+#[pyfunction]
+pub(crate) fn start_stream_send(
+    py: Python<'_>,
+    inputs: Vec<Option<PathBuf>>,
+    settings: Vec<(String, String)>,
+) -> PyResult<(Running, Vec<RawFd>)> {
+    let mut ends: Vec<PipeWriter> = Vec::new();
+    let sender = inputs.into_iter().try_fold(Sender::stream_builder(), |sender, input| -> PyResult<_> {
+        if let Some(path) = input {
+            return Ok(sender.path(path));
+        }
+        let (data, end) = pipe()?;
+        ends.push(end);
+        Ok(sender.input(data))
+    })?;
+    let sender = given::sender(py, sender, &settings)?;
+    let started = py.detach(|| sender.start()).map_err(|error| errors::start(py, &error))?;
+    Ok((Running(Kind::StreamSending(started)), ends.into_iter().map(IntoRawFd::into_raw_fd).collect()))
+}
+
+/// Starts to receive live data, into a folder or so many pipes, one for each layer. The descriptors to read from, which are the
+/// caller's. Each setting is the name of a parameter and a text.
+#[pyfunction]
+pub(crate) fn start_stream_receive(
+    py: Python<'_>,
+    into: Option<PathBuf>,
+    pipes: usize,
+    settings: Vec<(String, String)>,
+) -> PyResult<(Running, Vec<RawFd>)> {
+    let receiver = into.into_iter().fold(Receiver::stream_builder(), ReceiverBuilder::into);
+    let mut ends = Vec::new();
+    let receiver = (0..pipes).try_fold(receiver, |receiver, _| -> PyResult<_> {
+        let (end, output) = pipe()?;
+        ends.push(end);
+        Ok(receiver.output(output))
+    })?;
+    let receiver = given::receiver(py, receiver, &settings)?;
+    let started = py.detach(|| receiver.start()).map_err(|error| errors::start(py, &error))?;
+    Ok((Running(Kind::StreamReceiving(started)), ends.into_iter().map(IntoRawFd::into_raw_fd).collect()))
 }
 
 /// What an event loop watches to know that a transfer has something to say: a descriptor that becomes readable. The transfer's

@@ -123,6 +123,7 @@ def test_wrong_parameters_are_refused(file: Path) -> None:
         ({"group": "239.1.2.0", "control": "tides"}, "there is no protocol `tides`"),
         ({"group": "239.1.2.0", "follow": True, "until_complete": 1}, "what changes is never complete"),
         ({"group": "239.1.2.0", "group_key": file}, "is it another file"),
+        ({"group": "239.1.2.0", "serve_only": "127.0.0.1:1", "ttl": 3}, "ttl cannot be used with serve_only"),
     ]:
         with pytest.raises(layercast.ArgumentError, match=words):
             layercast.send(file, **options)  # type: ignore[arg-type]
@@ -130,6 +131,20 @@ def test_wrong_parameters_are_refused(file: Path) -> None:
         layercast.receive(file.parent)
     with pytest.raises(TypeError, match="no parameter `speed`"):
         layercast.send(file, group="239.1.2.0", speed=1)  # type: ignore[call-arg]
+
+
+def test_a_session_is_found_by_its_announced_name(file: Path) -> None:
+    inbox, name = file.parent / "inbox", f"python-{os.getpid()}"
+    announced = {**SMALL, "announce": True}
+    with layercast.Receiving(inbox, name=name, **HERE) as receiving:
+        # The first announcement is for a receiver that listens.
+        time.sleep(0.5)
+        with layercast.Sending(file, group=group(225), name=name, until_complete=1, **announced) as sending:
+            assert receiving.wait().path == str(inbox / "file")
+            assert sending.wait().reason == "completions"
+    with pytest.raises(layercast.TransferError, match="is announced") as caught:
+        layercast.receive(inbox, name=name + "-not", interface="127.0.0.1", start_within="200 ms")
+    assert caught.value.name == "session_not_found"
 
 
 ENDING = """

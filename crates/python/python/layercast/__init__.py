@@ -1,4 +1,4 @@
-"""Layered multicast congestion control against TCP, simulated and measured; and files over multicast.
+"""Layered multicast congestion control against TCP, simulated and measured; and files and live data over multicast.
 
 One function for each command of `layercast`, and results that are tables in Arrow's memory format. A scenario is given
 by name (`scenarios()`), as a path, as TOML text or as a `layercast.scenario.Scenario`. The numbers are those of the
@@ -29,6 +29,7 @@ from layercast.errors import (
 )
 from layercast.protocol import Protocol, Receiver, Source
 from layercast.results import Comparison, Result, SweepResult
+from layercast.stream import StreamReceiving, StreamSending, receive_stream, send_stream
 from layercast.transfer import Receiving, Sending, receive, send
 
 __version__ = VERSION
@@ -52,6 +53,8 @@ __all__ = [
     "Sending",
     "Source",
     "Stopped",
+    "StreamReceiving",
+    "StreamSending",
     "SweepResult",
     "Table",
     "TaskError",
@@ -64,9 +67,11 @@ __all__ = [
     "options",
     "protocols",
     "receive",
+    "receive_stream",
     "run",
     "scenarios",
     "send",
+    "send_stream",
     "sweep",
     "testing",
 ]

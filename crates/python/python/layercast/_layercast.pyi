@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, SupportsFloat, SupportsIndex, final
 from typing_extensions import disjoint_base
 
-__all__ = ["BUILD", "VERSION", "Axis", "Compared", "EndpointBase", "LayerClocks", "Mistake", "OptionInfo", "Packet", "ProtocolInfo", "Ran", "Random", "ReceiveProgress", "Received", "SendProgress", "Sent", "Sweep", "Swept", "Table", "Transfer", "TransferEvent", "Wakes", "check", "check_protocol", "colours", "compare", "defined", "expand", "half_interval", "load", "options", "protocols", "register", "run", "run_task", "scenarios", "start_receive", "start_send", "unregister"]
+__all__ = ["BUILD", "VERSION", "Axis", "Compared", "EndpointBase", "LayerClocks", "Mistake", "OptionInfo", "Packet", "ProtocolInfo", "Ran", "Random", "ReceiveProgress", "Received", "SendProgress", "Sent", "StreamLayerReceived", "StreamLayerSent", "StreamReceiveProgress", "StreamReceived", "StreamSendProgress", "StreamSent", "Sweep", "Swept", "Table", "Transfer", "TransferEvent", "Wakes", "check", "check_protocol", "colours", "compare", "defined", "expand", "half_interval", "load", "options", "protocols", "register", "run", "run_task", "scenarios", "start_receive", "start_send", "start_stream_receive", "start_stream_send", "unregister"]
 
 BUILD: Final[str]
 """
@@ -657,6 +657,157 @@ class Sent:
         """
 
 @final
+class StreamLayerReceived:
+    """
+    What became of a layer of live data.
+    """
+    @property
+    def bytes(self, /) -> int:
+        """
+        Their bytes.
+        """
+    @property
+    def delay_max_ms(self, /) -> float:
+        """
+        The longest.
+        """
+    @property
+    def delay_ms(self, /) -> float | None:
+        """
+        The mean delay in milliseconds; None before the first unit.
+        """
+    @property
+    def units(self, /) -> int:
+        """
+        Units that were delivered.
+        """
+    @property
+    def units_absent(self, /) -> int:
+        """
+        Units that were sent while the layer was not held.
+        """
+    @property
+    def units_late(self, /) -> int:
+        """
+        Units that came too late.
+        """
+    @property
+    def units_lost(self, /) -> int:
+        """
+        Units that never came.
+        """
+    @property
+    def units_unwritten(self, /) -> int:
+        """
+        Units that were delivered, and that the output did not take.
+        """
+
+@final
+class StreamLayerSent:
+    """
+    What a layer of live data has sent.
+    """
+    @property
+    def bytes(self, /) -> int:
+        """
+        Their bytes.
+        """
+    @property
+    def units(self, /) -> int:
+        """
+        Units that came.
+        """
+    @property
+    def units_expired(self, /) -> int:
+        """
+        Units that waited longer than the deadline, and were not sent.
+        """
+
+@final
+class StreamReceiveProgress:
+    """
+    How far a reception of live data is.
+    """
+    @property
+    def elapsed_s(self, /) -> float:
+        """
+        Seconds since the start.
+        """
+    @property
+    def layers(self, /) -> list[StreamLayerReceived]:
+        """
+        Each layer, from the base up.
+        """
+    @property
+    def level(self, /) -> int:
+        """
+        The level of the receiver: of 0 it holds the base layer alone; -1 before.
+        """
+    @property
+    def packets_lost(self, /) -> float | None:
+        """
+        The share of packets that were lost over the last seconds; None before the first packet.
+        """
+
+@final
+class StreamReceived:
+    """
+    The live data that was received.
+    """
+    @property
+    def progress(self, /) -> StreamReceiveProgress:
+        """
+        The progress at the end.
+        """
+    @property
+    def reason(self, /) -> str:
+        """
+        Why it ended: `session_ended`, `time`, `interrupted` or `outputs`, which nobody reads any more.
+        """
+
+@final
+class StreamSendProgress:
+    """
+    How far a transmission of live data is.
+    """
+    @property
+    def bytes(self, /) -> int:
+        """
+        Their bytes with all headers.
+        """
+    @property
+    def elapsed_s(self, /) -> float:
+        """
+        Seconds since the start.
+        """
+    @property
+    def layers(self, /) -> list[StreamLayerSent]:
+        """
+        Each layer, from the base up.
+        """
+    @property
+    def packets(self, /) -> int:
+        """
+        Packets sent.
+        """
+
+@final
+class StreamSent:
+    """
+    The live data that was sent.
+    """
+    @property
+    def progress(self, /) -> StreamSendProgress:
+        """
+        The progress at the end.
+        """
+    @property
+    def reason(self, /) -> str:
+        """
+        Why it ended: `inputs`, `time` or `interrupted`.
+        """
+
+@final
 class Sweep:
     """
     A sweep that was checked, and its directory.
@@ -983,6 +1134,18 @@ def start_receive(into: str | PathLike[str], settings: SupportsGetItem[int, tupl
 def start_send(paths: SupportsGetItem[int, str | PathLike[str]], settings: SupportsGetItem[int, tuple[str, str]]) -> Transfer:
     """
     Starts to send. Each setting is the name of a parameter and a text.
+    """
+
+def start_stream_receive(into: str | PathLike[str] | None, pipes: SupportsIndex, settings: SupportsGetItem[int, tuple[str, str]]) -> tuple[Transfer, list[int]]:
+    """
+    Starts to receive live data, into a folder or so many pipes, one for each layer. The descriptors to read from, which are the
+    caller's. Each setting is the name of a parameter and a text.
+    """
+
+def start_stream_send(inputs: SupportsGetItem[int, str | PathLike[str] | None], settings: SupportsGetItem[int, tuple[str, str]]) -> tuple[Transfer, list[int]]:
+    """
+    Starts to send live data: an input for each layer is a path, or None for a pipe. The descriptors to write to, which are the
+    caller's, in the order of the layers. Each setting is the name of a parameter and a text.
     """
 
 def unregister(name: str) -> bool:

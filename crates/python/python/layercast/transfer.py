@@ -104,9 +104,9 @@ class ReceiveOptions(TypedDict, total=False):
     Attributes
     ----------
     group : str
-        The group of the base layer, such as `"239.1.2.0"`; or one of the next two.
-    url, description : str, path
-        The session's URL; the file of its description.
+        The group of the base layer, such as `"239.1.2.0"`; or one of the next three.
+    url, name, description : str, str, path
+        The session's URL; the name under which it is announced; the file of its description.
     source : str
         Takes packets of the group from this address only.
     interface : str
@@ -139,6 +139,7 @@ class ReceiveOptions(TypedDict, total=False):
 
     group: str
     url: str
+    name: str
     description: Path
     source: str
     interface: str
@@ -172,7 +173,7 @@ def _settings_of(options: Mapping[str, Any]) -> list[tuple[str, str]]:
             found += [(name, os.fspath(one)) for one in value]
         elif isinstance(value, bool):
             found.append((name, str(value).lower()))
-        elif isinstance(value, int):
+        elif isinstance(value, (int, float)):
             found.append((name, str(value)))
         else:
             found.append((name, os.fspath(value)))
@@ -345,7 +346,7 @@ class Receiving(_Transfer["Received", "ReceiveProgress"]):
     into : path
         The folder for the files, which exists.
     **options
-        `ReceiveOptions`; `group`, `url` or `description` names the session.
+        `ReceiveOptions`; `group`, `url`, `name` or `description` names the session.
 
     Raises
     ------

@@ -1,12 +1,12 @@
 //! Settings of transfers, given by name and as text.
 
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use layercast::keys::{KeyFile, others_can_read, read_key};
-use layercast::{AmtRelay, FeedbackPath, Receiver, ReceiverBuilder, Sender, SenderBuilder};
-use layercast_core::units::Duration;
+use layercast::{AmtRelay, FeedbackPath, Kind, ReceiverBuilder, SenderBuilder, Units};
+use layercast_core::units::{Duration, Size};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -55,12 +55,11 @@ impl Setting<'_> {
     }
 }
 
-pub(super) fn sender(
+pub(super) fn sender<K: Kind>(
     py: Python<'_>,
-    paths: Vec<PathBuf>,
+    sender: SenderBuilder<K>,
     settings: &[(String, String)],
-) -> PyResult<SenderBuilder> {
-    let sender = paths.into_iter().fold(Sender::builder(), SenderBuilder::path);
+) -> PyResult<SenderBuilder<K>> {
     settings.iter().try_fold(sender, |sender, (name, text)| {
         let setting = Setting { py, name, text };
         Ok(match name.as_str() {
@@ -89,21 +88,26 @@ pub(super) fn sender(
             "serve" => sender.serve(setting.value()?),
             "serve_only" => sender.serve_only(setting.value()?),
             "relays" => sender.relay(text.as_str()),
+            "deadline" => sender.deadline(setting.time()?),
+            "units" if text == "length" => sender.units(Units::Length),
+            "units" => sender.units(Units::Fixed(setting.value::<Size>()?.as_bytes())),
+            "repair" => sender.repair(setting.value()?),
             _ => return Err(setting.unknown()),
         })
     })
 }
 
-pub(super) fn receiver(
+pub(super) fn receiver<K: Kind>(
     py: Python<'_>,
-    into: PathBuf,
+    receiver: ReceiverBuilder<K>,
     settings: &[(String, String)],
-) -> PyResult<ReceiverBuilder> {
-    settings.iter().try_fold(Receiver::builder().into(into), |receiver, (name, text)| {
+) -> PyResult<ReceiverBuilder<K>> {
+    settings.iter().try_fold(receiver, |receiver, (name, text)| {
         let setting = Setting { py, name, text };
         Ok(match name.as_str() {
             "group" => receiver.group(text),
             "url" => receiver.session_url(text),
+            "name" => receiver.session_name(text),
             "description" => receiver.description_file(text),
             "source" => receiver.source(setting.value()?),
             "interface" => receiver.interface(text),
