@@ -46,9 +46,10 @@
 //!
 //! # Errors
 //!
-//! [`StartError`] says what of a builder's values is wrong or missing, and what cannot be used together, for the reasons of the command. [`Error`], the transport's, says why a transfer could not
-//! start or ended early; its text is for people, its [name](Error::name) for programs. A sender that was cancelled has an outcome as
-//! always; a receiver's is [`Error::Interrupted`], or [`Error::Kept`] if the next reception into the same folder continues.
+//! [`StartError`] says what of a builder's values is wrong or missing, and what cannot be used together, for the command's reasons.
+//! [`Error`], the transport's, says why a transfer could not start or ended early; its text is for people, its [name](Error::name) for
+//! programs. A sender that was cancelled has an outcome as always; a receiver's is [`Error::Interrupted`], or [`Error::Kept`] if the
+//! next reception into the same folder continues.
 //!
 //! # Beyond the builders
 //!
