@@ -137,8 +137,6 @@ def test_a_session_is_found_by_its_announced_name(file: Path) -> None:
     inbox, name = file.parent / "inbox", f"python-{os.getpid()}"
     announced = {**SMALL, "announce": True}
     with layercast.Receiving(inbox, name=name, **HERE) as receiving:
-        # The first announcement is for a receiver that listens.
-        time.sleep(0.5)
         with layercast.Sending(file, group=group(225), name=name, until_complete=1, **announced) as sending:
             assert receiving.wait().path == str(inbox / "file")
             assert sending.wait().reason == "completions"

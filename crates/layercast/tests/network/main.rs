@@ -199,8 +199,6 @@ fn the_program_of_the_documentation_finds_a_file_by_its_name() {
     let folder = folder("named", &data);
     let (path, inbox) = (folder.path().join("file"), folder.path().join("inbox"));
     let sender = thread::spawn(move || {
-        // The next announcement is up to 40 s after the first one, which the receiver should hear.
-        thread::sleep(Duration::from_millis(500));
         let sent = named::send(&name("named"), "127.0.0.1", path.to_str().unwrap(), &group(20));
         sent.map_err(|error| error.to_string())
     });
@@ -241,9 +239,9 @@ fn live_data_is_found_by_its_name_and_read_with_its_key() {
     let sender = live_sender(40).announce(true).name(&name("live")).group_key(key.clone()).encrypt();
     let (mut got, output) = pipe().unwrap();
     let receiver = Receiver::stream_builder().session_name(&name("live")).interface("127.0.0.1");
+    // The first announcement may take a while, and longer where other tests announce sessions too.
+    let receiver = receiver.start_within(Duration::from_secs(90));
     let receiving = receiver.group_key(key).output(output).start().unwrap();
-    // The first announcement is for a receiver that listens.
-    thread::sleep(Duration::from_millis(500));
     let sending = sender.units(Units::Length).input(data).start().unwrap();
     assert!(receiving.events().any(|event| matches!(event, Event::Session(_))));
     let unit = [&100_u32.to_be_bytes()[..], &[7; 100]].concat();
