@@ -5,14 +5,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use layercast_delivery::announce::directory::FindError;
 use layercast_delivery::catalogue::CatalogueError;
 use layercast_delivery::node::ReceiveError;
 use layercast_delivery::object::NameError;
 use layercast_delivery::protocols::ProtocolError;
 use layercast_delivery::reception::ObjectError;
 use layercast_delivery::security::protection::ProtectError;
-
-use crate::finding::AnnouncedError;
 
 /// Why a transfer could not start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -263,6 +262,61 @@ impl Error {
             Error::State { .. } => "state",
             Error::Packages { .. } => "packages",
             Error::Socket { .. } => "socket",
+        }
+    }
+}
+
+/// Why a name leads to no session.
+#[derive(Debug, thiserror::Error)]
+pub enum AnnouncedError {
+    /// Several sessions have it.
+    #[error(transparent)]
+    Ambiguous(FindError),
+    /// None of the keys that count has signed it.
+    #[error(
+        "`{name}` is refused: it is {signed}, and only sessions that {keys} has signed are received{forged}"
+    )]
+    Refused {
+        /// The name.
+        name: String,
+        /// Who vouches for it.
+        signed: String,
+        /// The fingerprints of the keys.
+        keys: String,
+        /// What else was refused, in words; empty if nothing was.
+        forged: String,
+    },
+    /// None has it.
+    #[error(
+        "{reason} (after {} s){forged}. `layercast sessions` lists what is announced, with --interface as here",
+        within.as_secs()
+    )]
+    Unknown {
+        /// Which there are.
+        reason: String,
+        /// How long it was waited for.
+        within: Duration,
+        /// What was refused, in words; empty if nothing was.
+        forged: String,
+    },
+    /// Its description is wrong.
+    #[error("`{name}` cannot be received: {reason}")]
+    Unusable {
+        /// The name.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl AnnouncedError {
+    /// Its name for programs, which does not change.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AnnouncedError::Ambiguous(_) => "ambiguous",
+            AnnouncedError::Refused { .. } => "not_signed",
+            AnnouncedError::Unknown { .. } => "session_not_found",
+            AnnouncedError::Unusable { .. } => "wrong_session",
         }
     }
 }

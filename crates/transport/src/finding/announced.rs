@@ -10,7 +10,7 @@ use layercast_delivery::security::keys::PublicKey;
 use layercast_delivery::session::{Session, SessionError};
 
 use super::Sought;
-use crate::error::Error;
+use crate::error::{AnnouncedError, Error};
 use crate::listening::Listener;
 
 /// The shortest wait for an announcement by default: those of a session are up to 40 s apart.
@@ -21,61 +21,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// How long an announcement is waited for: as long as was asked for, or as for packets, but at least 45 s.
 pub fn announced_within(start_within: Option<Duration>, patience: Duration) -> Duration {
     start_within.unwrap_or(patience.max(WITHIN))
-}
-
-/// Why a name leads to no session.
-#[derive(Debug, thiserror::Error)]
-pub enum AnnouncedError {
-    /// Several sessions have it.
-    #[error(transparent)]
-    Ambiguous(FindError),
-    /// None of the keys that count has signed it.
-    #[error(
-        "`{name}` is refused: it is {signed}, and only sessions that {keys} has signed are received{forged}"
-    )]
-    Refused {
-        /// The name.
-        name: String,
-        /// Who vouches for it.
-        signed: String,
-        /// The fingerprints of the keys.
-        keys: String,
-        /// What else was refused, in words; empty if nothing was.
-        forged: String,
-    },
-    /// None has it.
-    #[error(
-        "{reason} (after {} s){forged}. `layercast sessions` lists what is announced, with --interface as here",
-        within.as_secs()
-    )]
-    Unknown {
-        /// Which there are.
-        reason: String,
-        /// How long it was waited for.
-        within: Duration,
-        /// What was refused, in words; empty if nothing was.
-        forged: String,
-    },
-    /// Its description is wrong.
-    #[error("`{name}` cannot be received: {reason}")]
-    Unusable {
-        /// The name.
-        name: String,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
-impl AnnouncedError {
-    /// Its name for programs, which does not change.
-    pub fn name(&self) -> &'static str {
-        match self {
-            AnnouncedError::Ambiguous(_) => "ambiguous",
-            AnnouncedError::Refused { .. } => "not_signed",
-            AnnouncedError::Unknown { .. } => "session_not_found",
-            AnnouncedError::Unusable { .. } => "wrong_session",
-        }
-    }
 }
 
 impl Sought {
