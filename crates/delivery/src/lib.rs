@@ -40,6 +40,7 @@ pub mod relay;
 pub mod reporting;
 pub mod search;
 pub mod security;
+pub mod send_state;
 pub mod sender;
 pub mod session;
 pub mod signed_table;

@@ -30,7 +30,7 @@ use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::search::Known;
 use layercast_delivery::security::protection::{Outgoing, ProtectError, Scheme};
-use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
+use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::Session;
 use layercast_delivery::signed_table::TableSigner;
@@ -466,7 +466,8 @@ impl Tree {
         };
         let (mut sender, mut objects) = (Sender::new(settings, 1), MemoryObjects::default());
         let files = &self.plan.changes.first()?.files;
-        let items: Vec<_> = files.iter().filter_map(|(path, bytes)| item_of(path, bytes, cut)).collect();
+        let items: Vec<_> =
+            files.iter().filter_map(|(path, bytes)| item_of(path, bytes, cut)).collect();
         let change = sender.change(&items, &[], true, &|_| Vec::new()).ok()?;
         for (toi, &place) in change.added.iter().zip(&change.items) {
             if let (Some(entry), Some((_, bytes))) = (sender.catalogue().object(*toi), files.get(place)) {
@@ -476,9 +477,7 @@ impl Tree {
         let scheme = key.as_ref().map(|key| Scheme::of(key, session.salt, session.tsi));
         let mut node = SourceNode::new(&self.protocol, session, down, GATHER, secret(random)).ok()?;
         if let Some(scheme) = scheme {
-            let mut numbers = Sequence::after(0);
-            numbers.grant(SEQUENCE_MAX);
-            node.protect(Outgoing::new(scheme, numbers));
+            node.protect(Outgoing::new(scheme, Sequence::all()));
         }
         let files = Files { order: sender.in_order(), sender, objects };
         Some(Program::Source(Box::new(node), Box::new(files)))

@@ -31,7 +31,6 @@ use layercast_core::layers::LayerTable;
 use layercast_core::units::{Duration, Size};
 use layercast_protocols::registry::Protocol;
 
-use crate::announcing::Size as ContentSize;
 use crate::error::Error;
 use crate::event::{End, Event};
 pub use crate::event::{Reception, SendProgress};
@@ -39,10 +38,12 @@ use crate::file_limit::raise_file_limit;
 use crate::host::{Interface, SourceHost};
 use crate::random_seed;
 use crate::relay::ServeOptions;
+use crate::announcing::Size as ContentSize;
 use layercast_delivery::object::{Cut, TOI_TABLE};
 use layercast_delivery::packet::Completion;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
-use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
+use layercast_delivery::security::sequence::Sequence;
+use layercast_delivery::send_state::file::Saved;
 
 pub use files::Files;
 pub use layercast_delivery::object::PART_SYMBOLS;
@@ -51,7 +52,6 @@ use follow::Follower;
 use neighbours::Before;
 use program::{Program, check_mtu, description, new_salt};
 use scan::Reading;
-use state::Saved;
 use writer::Writer;
 
 /// For so long a sender of a number of rounds goes on when a hash has been named, so that the table is sent with it (CHOICE).
@@ -262,14 +262,10 @@ pub fn send<P: AnyProtocol>(
     session.check_of::<P>()?;
     let interface = Interface::ready(options.interface.as_deref(), options.group)?;
     check_mtu(&interface, &session)?;
-    let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), Saved::read)?;
-    // A salt that was used goes on, as do the packet numbers, so that receivers who know it can go on too.
+    let saved = options.state.as_deref().map_or_else(|| Ok(Saved::default()), state::read)?;
     let mut numbers = saved.numbers;
-    let stored = numbers.granted;
-    if options.encrypts {
-        numbers.salt.get_or_insert_with(new_salt);
-    }
-    let session = description(options, interface.address, numbers.salt.filter(|_| options.encrypts))?;
+    let salt = options.encrypts.then(|| numbers.salt_or(new_salt));
+    let session = description(options, interface.address, salt)?;
     raise_file_limit();
     let before = Before::open(&interface, &session);
     let cut = Cut {
@@ -303,10 +299,7 @@ pub fn send<P: AnyProtocol>(
     let follower = options.follow.then(|| Follower::start(paths, &beginning.found, how)).transpose()?;
     drop((beginning, saved));
     if let Some(key) = &options.group_key {
-        let mut sequence = Sequence::after(stored);
-        // Without a state the session's number, and a salt, are drawn for each start, so packet numbers start again too.
-        sequence.grant(writer.as_ref().map_or(SEQUENCE_MAX, Writer::granted));
-        host.node.protect(key, sequence);
+        host.node.protect(key, writer.as_ref().map_or_else(Sequence::all, Writer::sequence));
     }
     let size = ContentSize { files: files.objects(), bytes };
     let mut program =

@@ -39,6 +39,11 @@ impl Sequence {
         Sequence { last: stored, granted: stored }
     }
 
+    /// All numbers, granted: of a session that stores none, so its number, and a salt, are drawn for each start.
+    pub fn all() -> Sequence {
+        Sequence { last: 0, granted: SEQUENCE_MAX }
+    }
+
     /// How many numbers are left before more must be granted.
     pub fn left(&self) -> u64 {
         self.granted - self.last

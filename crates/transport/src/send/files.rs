@@ -13,8 +13,10 @@ use layercast_delivery::carousel::{BlockWindow, Pick};
 use layercast_delivery::catalogue::{CatalogueError, Item, TableSettings};
 use layercast_delivery::in_order::InOrder;
 use layercast_delivery::node;
-use layercast_delivery::object::{Coding, Content, Cut, Entry as Object, PART_SYMBOLS};
+use layercast_delivery::object::{Content, Cut, Entry as Object, PART_SYMBOLS};
 use layercast_delivery::security::keys::SecretKey;
+use layercast_delivery::send_state::Due;
+use layercast_delivery::send_state::file::{Saved, encode};
 use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::Session;
 use layercast_delivery::signed_table::TableSigner;
@@ -25,7 +27,6 @@ use super::packages::{Origin, Packages, Prepared};
 use super::program::Supply;
 use super::repairs::ENCODERS_MAX;
 use super::scan::{Found, FoundItem, LeftOut, Reading, hashed, item_of, open, scan, tag_of};
-use super::state::{Entry, Numbers, Saved, bytes};
 use super::store::Store;
 use super::{Ends, TAGGED};
 use crate::background;
@@ -353,25 +354,9 @@ impl Files {
         Ok(())
     }
 
-    /// What a sender needs that is started again. What is sent until the next state is written is passed over then:
-    /// `reserve` of it, in multiples of all objects' symbols. Packet numbers up to the stored ones may be used.
-    pub(super) fn state(&self, reserve: f64, numbers: &Numbers) -> Vec<u8> {
-        let files = self.sender.catalogue().objects().filter_map(|(toi, object)| {
-            let Content::File { sha256: Some(hash), coding } = object.content else { return None };
-            let fingerprint = self.store.fingerprint(toi);
-            if fingerprint.is_none() && object.package.is_none() {
-                return None;
-            }
-            let ahead = |block: u8| match coding {
-                Coding::RaptorQ(oti) => (reserve * f64::from(oti.block_symbols(block))).ceil() as u32,
-                Coding::NoCode(_) => 0,
-            };
-            let reached = self.sender.carousel().reached(toi).zip(0..=u8::MAX);
-            let reached = reached.map(|(esi, block)| esi.saturating_add(ahead(block))).collect();
-            let leaves = (coding.symbol_size(), &*object.leaves);
-            Some(Entry { name: &object.path, part: object.part, hash, leaves, fingerprint, reached })
-        });
-        bytes(numbers, files)
+    /// What a sender needs that is started again ([`encode`]).
+    pub(super) fn state(&self, due: &Due) -> Vec<u8> {
+        encode(&self.sender, &due.numbers, due.reserve, |toi| self.store.fingerprint(toi))
     }
 
     /// How many files and empty folders there are.

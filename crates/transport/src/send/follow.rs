@@ -11,7 +11,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::scan::{Fingerprint, Found, FoundItem, LeftOut, Reading, hashed, scan};
+use layercast_delivery::send_state::fingerprint::Fingerprint;
+
+use super::scan::{Found, FoundItem, LeftOut, Reading, hashed, scan};
 use crate::error::Error;
 use crate::notice::Notice;
 

@@ -14,7 +14,7 @@ use layercast_delivery::package::{
     Built, Group, Head, PackageError, Packing, PackingSettings, Part, build, packed,
 };
 
-use super::scan::{Fingerprint, Found, FoundItem, leaves, open};
+use super::scan::{Found, FoundItem, fingerprint_of, leaves, open};
 use crate::error::Error;
 
 /// Where the bytes of an item are.
@@ -160,7 +160,7 @@ fn content(found: &FoundItem, item: &Item, room: &mut [u8]) -> Result<(), Error>
     };
     let file = open(&found.path).map_err(failed)?;
     file.read_exact_at(room, 0).map_err(failed)?;
-    let now = Fingerprint::of(&file.metadata().map_err(failed)?);
+    let now = fingerprint_of(&file.metadata().map_err(failed)?);
     let is_same =
         Some(now) == found.fingerprint && item.file.is_some_and(|(_, hash)| hash == Some(sha256(room)));
     if is_same { Ok(()) } else { Err(changed()) }

@@ -17,7 +17,8 @@ use layercast_delivery::protocols::{deployed, set_options};
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::protection::{Outgoing, Scheme};
-use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
+use layercast_delivery::security::sequence::Sequence;
+use layercast_delivery::send_state::file::Saved;
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::{Session, SessionError};
 use layercast_protocols::registry::Protocol;
@@ -25,7 +26,6 @@ use layercast_protocols::registry::Protocol;
 use super::files::{self, Files, FilesOptions};
 use super::program::{announce, described, description, new_salt};
 use super::scan::Reading;
-use super::state::Saved;
 use super::{ContentSize, Cut, SendOptions, SendProgress, Sent, ServeUse, Stopped, packages_folder};
 use crate::active::{KEEP_ALIVE, Node, NodeSocket, run};
 use crate::error::Error;
@@ -80,10 +80,7 @@ pub(super) fn send<P: AnyProtocol>(
     let scheme = options.group_key.as_ref().map(|key| Scheme::of(key, session.salt, session.tsi));
     let mut node = SourceNode::new(&protocol, session, &down, gather, random_secret()?)?;
     if let Some(scheme) = scheme {
-        // The session's number, and a salt, are drawn for each start, so packet numbers start again too.
-        let mut numbers = Sequence::after(0);
-        numbers.grant(SEQUENCE_MAX);
-        node.protect(Outgoing::new(scheme, numbers));
+        node.protect(Outgoing::new(scheme, Sequence::all()));
     }
     let described = described(&with_source(options, listen), size, node.session())?;
     on_event(&Event::ready(node.session(), size.files, &described));

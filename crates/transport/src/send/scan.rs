@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use layercast_delivery::catalogue::Item;
 use layercast_delivery::disk::Attributes;
-use layercast_delivery::object::{Cut, FileHasher, Hashes, Layout, Sha256, sha256};
+use layercast_delivery::object::{Cut, FileHasher, Hashes, Layout, Sha256};
+use layercast_delivery::send_state::fingerprint::Fingerprint;
 use nix::libc::O_NONBLOCK;
-use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::notice::Notice;
@@ -29,39 +29,13 @@ pub(crate) struct Reading {
 const NOT_PLAIN: &str = "not a plain file: its length must be known before it is sent, and its parts are read several times; \
      write it to a file first";
 
-/// What identifies the content of a file without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct Fingerprint {
-    device: u64,
-    inode: u64,
-    length: u64,
-    modified: (i64, i64),
-}
-
-impl Fingerprint {
-    pub(crate) fn of(metadata: &Metadata) -> Fingerprint {
-        Fingerprint {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            length: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-        }
-    }
-
-    /// The length in bytes.
-    pub(crate) fn length(self) -> u64 {
-        self.length
-    }
-
-    /// The tag of a content: another file, and another version of this one, has another.
-    fn tag(self) -> Sha256 {
-        sha256(format!("layercast tag {}", self.to_fields()).as_bytes())
-    }
-
-    /// As five numbers with spaces between.
-    fn to_fields(self) -> String {
-        let (seconds, nanoseconds) = self.modified;
-        format!("{} {} {} {seconds} {nanoseconds}", self.device, self.inode, self.length)
+/// What identifies the content of a file.
+pub(crate) fn fingerprint_of(metadata: &Metadata) -> Fingerprint {
+    Fingerprint {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+        length: metadata.len(),
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
     }
 }
 
@@ -157,7 +131,7 @@ fn item(name: String, path: PathBuf, metadata: &Metadata) -> FoundItem {
     FoundItem {
         name,
         path,
-        fingerprint: metadata.is_file().then(|| Fingerprint::of(metadata)),
+        fingerprint: metadata.is_file().then(|| fingerprint_of(metadata)),
         attributes: Attributes { mode: Some(metadata.permissions().mode() & 0o777), modified_ns },
     }
 }
@@ -295,7 +269,7 @@ pub(crate) fn hashed(
         Read::Stopped => return Err(Error::Interrupted),
         Read::Done(hashes) => hashes.ok_or_else(changed)?,
     };
-    if Fingerprint::of(&file.metadata().map_err(failed)?) != fingerprint {
+    if fingerprint_of(&file.metadata().map_err(failed)?) != fingerprint {
         return Err(changed());
     }
     Ok(item_of(found, Some(hashes), tag_of(found, how)))

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use layercast_delivery::carousel::Ahead;
 use layercast_delivery::object::{Coding, SymbolPlace};
 use layercast_delivery::packet::PayloadId;
+use layercast_delivery::send_state::fingerprint::Fingerprint;
 use layercast_delivery::sender::Symbols;
 
 use super::read_ahead::ReadAhead;
 use super::repairs::{Of, Repairs};
-use super::scan::{Fingerprint, FoundItem, open};
+use super::scan::{FoundItem, fingerprint_of, open};
 use crate::error::Error;
 use layercast_core::cannot_be;
 
@@ -101,7 +102,7 @@ impl Store {
             return Ok(());
         };
         let now = std::fs::metadata(&source.path).map_err(|error| self.lost(toi, error))?;
-        if Some(Fingerprint::of(&now)) == source.fingerprint {
+        if Some(fingerprint_of(&now)) == source.fingerprint {
             return Ok(());
         }
         Err(Error::FileChanged { path: source.path.clone() })
@@ -116,7 +117,7 @@ impl Store {
         let source = self.sources.get(&toi).ok_or_else(gone)?;
         let lost = |error| lost(&source.path, error);
         let file = open(&source.path).map_err(lost)?;
-        if Some(Fingerprint::of(&file.metadata().map_err(lost)?)) != source.fingerprint {
+        if Some(fingerprint_of(&file.metadata().map_err(lost)?)) != source.fingerprint {
             return Err(Error::FileChanged { path: source.path.clone() });
         }
         if self.opened.len() >= OPEN_MAX

@@ -7,19 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use layercast_core::units::{Duration, Time};
+use layercast_core::units::Time;
+use layercast_delivery::security::sequence::Sequence;
+use layercast_delivery::send_state::{Numbers, Storing};
 
 use super::files::Files;
-use super::state::{Numbers, replace};
+use super::state::replace;
 use crate::error::Error;
 use crate::notice::Notice;
 
-/// The interval of writing, for each started megabyte.
-const EVERY: Duration = Duration::from_secs(1);
-const MEGABYTE: usize = 1 << 20;
-/// How much is passed over by a sender that is started again, of what was sent between the last two states (CHOICE: it
-/// may have sent as much since, and the disk takes its time). There are 2^24 symbols of each block: some are never sent.
-const RESERVE: f64 = 2.0;
 /// How many packet numbers are granted by a state. What is left of them when the sender ends is lost: there are enough for
 /// 65,536 starts.
 const GRANT: u64 = 1 << 24;
@@ -28,15 +24,12 @@ const GRANT: u64 = 1 << 24;
 #[derive(Debug)]
 pub(super) struct Writer {
     path: PathBuf,
-    numbers: Numbers,
+    storing: Storing,
     /// The packet numbers that the file grants.
     granted: Arc<AtomicU64>,
     queue: Option<SyncSender<(Vec<u8>, u64)>>,
     errors: Receiver<io::Error>,
     thread: Option<JoinHandle<()>>,
-    next: Time,
-    /// The rounds that were sent when the last state was taken.
-    rounds: f64,
     has_failed: bool,
 }
 
@@ -46,14 +39,14 @@ impl Writer {
     pub(super) fn start(
         path: &Path,
         files: &Files,
-        mut numbers: Numbers,
+        numbers: Numbers,
         are_numbered: bool,
     ) -> Result<Writer, Error> {
-        if are_numbered {
-            numbers.granted = numbers.granted.saturating_add(GRANT);
-        }
-        replace(path, &files.state(0.0, &numbers)).map_err(|error| Error::file("write", path, error))?;
-        let granted = Arc::new(AtomicU64::new(numbers.granted));
+        let mut storing = Storing::after(numbers, if are_numbered { GRANT } else { 0 });
+        let first = storing.first();
+        replace(path, &files.state(&first)).map_err(|error| Error::file("write", path, error))?;
+        storing.stored(first.numbers.granted);
+        let granted = Arc::new(AtomicU64::new(first.numbers.granted));
         let stored = Arc::clone(&granted);
         let (queue, work) = sync_channel::<(Vec<u8>, u64)>(1);
         let (failed, errors) = sync_channel(1);
@@ -71,42 +64,33 @@ impl Writer {
             Error::Socket { what: "start a thread that writes the state".into(), source }
         })?;
         let (queue, thread) = (Some(queue), Some(thread));
-        Ok(Writer {
-            path: path.to_owned(),
-            numbers,
-            granted,
-            queue,
-            errors,
-            thread,
-            next: Time::ZERO,
-            rounds: 0.0,
-            has_failed: false,
-        })
+        Ok(Writer { path: path.to_owned(), storing, granted, queue, errors, thread, has_failed: false })
+    }
+
+    /// The sender's packet numbers.
+    pub(super) fn sequence(&self) -> Sequence {
+        self.storing.sequence()
     }
 
     /// The highest packet number that the file grants.
     pub(super) fn granted(&self) -> u64 {
-        self.granted.load(Ordering::Acquire)
+        self.storing.numbers().granted
     }
 
     /// Writes the state if it is due; with more packet numbers, if few of those that are granted are left. A notice at the
     /// first failure.
     pub(super) fn look(&mut self, now: Time, files: &Files, left: Option<u64>) -> Option<Notice> {
-        if now >= self.next
-            && let Some(queue) = &self.queue
+        self.storing.stored(self.granted.load(Ordering::Acquire));
+        if let Some(queue) = &self.queue
+            && let Some(due) = self.storing.due(now, files.rounds(), left)
         {
-            let rounds = files.rounds();
-            self.numbers.granted = self.granted();
-            if left.is_some_and(|left| left < GRANT / 2) {
-                self.numbers.granted = self.numbers.granted.saturating_add(GRANT);
-            }
-            let state = files.state(RESERVE * (rounds - self.rounds), &self.numbers);
-            self.next = now + EVERY * (1 + state.len() / MEGABYTE) as u64;
-            match queue.try_send((state, self.numbers.granted)) {
-                Ok(()) => self.rounds = rounds,
-                // The disk is slow: the next one has more in reserve.
-                Err(TrySendError::Full(_)) => {}
-                Err(TrySendError::Disconnected(_)) => self.queue = None,
+            let state = files.state(&due);
+            let bytes = state.len();
+            // The disk may be slow.
+            let sent = queue.try_send((state, due.numbers.granted));
+            self.storing.begun(now, &due, bytes, sent.is_ok());
+            if let Err(TrySendError::Disconnected(_)) = sent {
+                self.queue = None;
             }
         }
         let error = self.errors.try_recv().ok().filter(|_| !self.has_failed)?;
@@ -120,8 +104,8 @@ impl Writer {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        self.numbers.granted = self.granted();
-        let error = replace(&self.path, &files.state(0.0, &self.numbers)).err()?;
+        self.storing.stored(self.granted.load(Ordering::Acquire));
+        let error = replace(&self.path, &files.state(&self.storing.last())).err()?;
         Some(Notice::StateNotWritten { path: self.path, reason: error.to_string() })
     }
 }
