@@ -1,14 +1,17 @@
 //! Announcements: how a receiver finds out which sessions there are, and what it must know to join one.
 //!
 //! Bottom-up: [`url`] (one line that names a session) · [`sdp`] (the description of a session, RFC 8866 with FLUTE's attributes) · [`sap`] (the packets that
-//! carry descriptions, RFC 2974) · [`announcer`] (when a source sends them) · [`directory`] (what a listener keeps of them) · [`rule`] (which sessions a
-//! listener wants). [`relays`] has those that a description names.
+//! carry descriptions, RFC 2974) · [`describing`] (what a source says of its session) · [`announcer`] (when it sends that) ·
+//! [`directory`] (what a listener keeps) · [`rule`] (which sessions a listener wants) · [`finding`] (from a name to a session). [`relays`] has
+//! those that a description names.
 //!
 //! Bytes in, bytes out: sockets and clocks belong to the caller. Whatever comes from the network is bounded and never panics. Signatures are made
 //! and checked behind the traits of [`signature`].
 
 pub mod announcer;
+pub mod describing;
 pub mod directory;
+pub mod finding;
 pub mod flute;
 pub mod interval;
 pub mod relays;

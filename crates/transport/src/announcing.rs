@@ -1,4 +1,4 @@
-//! A source's announcements of its session (SAP, RFC 2974): what they say, and when they are sent.
+//! A source's announcements of its session (SAP, RFC 2974).
 
 use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,9 @@ use layercast_core::units::Time;
 use layercast_delivery::announce::announcer::Announcer;
 use layercast_delivery::announce::interval::Pace;
 use layercast_delivery::announce::sap::{PORT, Packet, announcement_group};
-use layercast_delivery::announce::sdp::{Description, Origin, SDP_MAX, SdpError};
+use layercast_delivery::announce::sdp::{Description, SDP_MAX};
 use layercast_delivery::announce::signature::Signer;
-use layercast_delivery::security::keys::{PublicKey, SecretKey};
-use layercast_delivery::session::Session;
+use layercast_delivery::security::keys::SecretKey;
 
 use crate::error::Error;
 use crate::host::{Clock, Inbox, Interface, PacketSocket, open_announcer, open_group, until};
@@ -23,30 +22,6 @@ const NTP_OFFSET_S: u64 = 2_208_988_800;
 
 /// The longest announcement that is read: a description, a payload type and a signature.
 pub(crate) const ANNOUNCEMENT_MAX: usize = SDP_MAX + 256;
-
-/// The lines of a description that give the size of what is sent. Receivers of the session have no use for them.
-const FILES: &str = "files";
-const BYTES: &str = "bytes";
-
-/// How much a session sends, at its start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// The number of files and empty folders.
-    pub files: usize,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Size {
-    /// What a description says; none if it says nothing.
-    pub fn of(description: &Description) -> Option<Size> {
-        let value = |key: &str| {
-            let mut lines = description.lines.iter();
-            lines.find(|(found, _)| found == key)?.1.parse::<u64>().ok()
-        };
-        Some(Size { files: usize::try_from(value(FILES)?).ok()?, bytes: value(BYTES)? })
-    }
-}
 
 /// Seconds since 1900 by the wall clock.
 pub fn ntp_now_s() -> u64 {
@@ -59,33 +34,6 @@ pub fn name_of(paths: &[PathBuf]) -> String {
     let name = first.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let name: String = name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
     if name.trim().is_empty() { "session".to_owned() } else { name }
-}
-
-/// Describes a session that starts now, for announcements and files, and names relays. `ttl` is that of its packets.
-///
-/// # Errors
-/// If the name cannot be written, or the description is too long.
-pub fn describe(
-    session: &Session,
-    name: &str,
-    key: Option<PublicKey>,
-    ttl: u8,
-    size: Size,
-    relays: &[SocketAddr],
-) -> Result<Description, SdpError> {
-    let start_s = ntp_now_s();
-    // A time as RFC 8866, section 5.2, recommends, with the session's number in the place of its fraction, so that two
-    // sessions that start in one second differ.
-    let id = start_s << 32 | u64::from(session.tsi);
-    let origin = Origin::new(session.source, id, 1);
-    let mut description = Description::of_session(session, name, origin, ttl)?;
-    description.start_s = start_s;
-    description.key = key.map(PublicKey::to_bytes);
-    description.lines.push((FILES.to_owned(), size.files.to_string()));
-    description.lines.push((BYTES.to_owned(), size.bytes.to_string()));
-    description.name_relays(relays);
-    description.write()?;
-    Ok(description)
 }
 
 /// Announces a session while it is sent.

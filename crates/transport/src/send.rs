@@ -38,7 +38,7 @@ use crate::file_limit::raise_file_limit;
 use crate::host::{Interface, SourceHost};
 use crate::random_seed;
 use crate::relay::ServeOptions;
-use crate::announcing::Size as ContentSize;
+use layercast_delivery::announce::describing::Size as ContentSize;
 use layercast_delivery::object::{Cut, TOI_TABLE};
 use layercast_delivery::packet::Completion;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};

@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Arg, ArgAction, CommandFactory as _};
+use layercast_delivery::announce::describing::{Size, describe};
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{GroupKey, SecretKey};
 use layercast_protocols::registry::Protocol;
-use layercast_transport::announcing::{Size, describe};
 
 use super::*;
 use crate::command_line::{Arguments, Command as Parsed, checked, modes as text_of_all, read};
@@ -56,7 +56,7 @@ fn folder() -> &'static Path {
         let session = plan(&endpoint).expect("a plan").session().expect("a session");
         let relays = ["192.0.2.9:5600".parse::<std::net::SocketAddr>().expect("an address")];
         let size = Size { files: 1, bytes: 1 };
-        let described = describe(&session, "name", None, 16, size, &relays).expect("a description");
+        let described = describe(&session, 0, "name", None, 16, size, &relays).expect("a description");
         write("session.sdp", described.write().expect("its text"));
         folder
     })

@@ -8,10 +8,11 @@ use std::time::{Duration as StdDuration, Instant};
 
 use clap::Args;
 use layercast_core::units::{Duration, Rate};
+use layercast_delivery::announce::describing::Size;
 use layercast_delivery::announce::directory::{Change, Directory, Entry, Refusal};
 use layercast_delivery::security::keys::PublicKey;
 use layercast_delivery::session::Session;
-use layercast_transport::announcing::{Size, ntp_now_s};
+use layercast_transport::announcing::ntp_now_s;
 use layercast_transport::finding::signed_by;
 use layercast_transport::listening::Listener;
 use serde_json::{Value, json};

@@ -4,10 +4,9 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use layercast_delivery::announce::directory::{Directory, Entry, FindError, Owner, Refusal};
-use layercast_delivery::search::Known;
+use layercast_delivery::announce::directory::{Directory, Entry, Owner, Refusal};
+use layercast_delivery::announce::finding::{self, Place};
 use layercast_delivery::security::keys::PublicKey;
-use layercast_delivery::session::{Session, SessionError};
 
 use super::Sought;
 use crate::error::{AnnouncedError, Error};
@@ -30,18 +29,11 @@ impl Sought {
     /// # Errors
     /// If the announcement describes no session.
     pub fn by_announcement(entry: &Entry, keys: Vec<PublicKey>) -> Result<Sought, Error> {
-        let description = &entry.description;
-        let unusable = |reason: String| {
-            Error::Announced(AnnouncedError::Unusable { name: description.name.clone(), reason })
-        };
-        if let Some(session) = description.flute_session().map_err(|error| unusable(error.to_string()))? {
-            // The announcement may be signed.
-            return Ok(Sought::new(Known::Flute(session), None, keys));
-        }
-        let text = description.session_text().map_err(|error| unusable(error.to_string()))?;
-        let session: Session = text.parse().map_err(|error: SessionError| unusable(error.to_string()))?;
-        let known = Known::Group(session.group, Some(session.source));
-        Ok(Sought { relays: description.relays(), ..Sought::new(known, session.salt, keys) })
+        let place = Place::of(&entry.description).map_err(|error| AnnouncedError::Unusable {
+            name: entry.description.name.clone(),
+            reason: error.to_string(),
+        })?;
+        Ok(Sought { relays: place.relays, ..Sought::new(place.known, place.salt, keys) })
     }
 }
 
@@ -60,19 +52,9 @@ pub fn find_announced(
     let mut forged = None;
     let begin = Instant::now();
     loop {
-        let fitting: Vec<&Entry> = listener
-            .directory()
-            .sessions()
-            .filter(|entry| entry.description.name == name && is_trusted(&entry.owner, keys))
-            .collect();
-        match &fitting[..] {
-            [] => {}
-            [one] => return Ok((*one).clone()),
-            several => {
-                let lines = several.iter().filter_map(|entry| entry.url()).map(|url| url.to_string());
-                let error = FindError::Ambiguous { name: name.to_owned(), lines: lines.collect() };
-                return Err(AnnouncedError::Ambiguous(error).into());
-            }
+        let found = finding::find(listener.directory(), name, keys);
+        if let Some(entry) = found.map_err(AnnouncedError::Ambiguous)? {
+            return Ok(entry.clone());
         }
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -87,11 +69,6 @@ pub fn find_announced(
             }
         })?;
     }
-}
-
-/// Whether one of the keys signs for a session; of no keys, anyone may.
-fn is_trusted(owner: &Owner, keys: &[PublicKey]) -> bool {
-    keys.is_empty() || owner.key().is_some_and(|signer| keys.iter().any(|key| key.to_bytes() == *signer))
 }
 
 /// Who vouches for a session, in words.

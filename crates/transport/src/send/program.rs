@@ -7,6 +7,7 @@ use layercast_core::family::AnyProtocol;
 use layercast_core::session::SessionPlan;
 use layercast_core::units::{Duration, Time};
 use layercast_delivery::announce::announcer::AnnounceError;
+use layercast_delivery::announce::describing::{Size, describe};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::node::Content;
 use layercast_delivery::reporting::Collector;
@@ -18,7 +19,7 @@ use super::lateness::Lateness;
 use super::neighbours::{Before, Neighbours};
 use super::quiet::Quiet;
 use super::{Reception, SendOptions, ServeUse};
-use crate::announcing::{Announcing, Size, describe};
+use crate::announcing::{Announcing, ntp_now_s};
 use crate::error::Error;
 use crate::event::Event;
 use crate::host::{Interface, OUTAGE_MAX, SourceHost};
@@ -194,7 +195,7 @@ pub(super) fn described<P: AnyProtocol>(
     session: &Session,
 ) -> Result<Description, Error> {
     let key = options.key.as_ref().map(SecretKey::public);
-    let described = describe(session, &options.name, key, options.ttl, size, &options.relays);
+    let described = describe(session, ntp_now_s(), &options.name, key, options.ttl, size, &options.relays);
     Ok(described.map_err(AnnounceError::from)?)
 }
 

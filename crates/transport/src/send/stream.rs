@@ -17,7 +17,7 @@ use layercast_protocols::registry::Protocol;
 
 use super::program::{Program, Supply, check_mtu, description, new_salt};
 use super::{Ends, SendOptions};
-use crate::announcing::{Size as ContentSize, ntp_now_s};
+use crate::announcing::ntp_now_s;
 use crate::error::Error;
 use crate::event::{End, Event};
 pub use crate::event::{StreamLayerSent, StreamSendProgress};
@@ -25,6 +25,7 @@ use crate::host::{Interface, SourceHost};
 use crate::random_seed;
 use inputs::Reader;
 pub use inputs::StreamInput;
+use layercast_delivery::announce::describing::Size as ContentSize;
 
 /// How long a table is valid: a year.
 const TABLE_VALID_S: u64 = 365 * 24 * 3600;

@@ -6,9 +6,9 @@ use std::time::{Duration as StdDuration, Instant};
 use indicatif::ProgressBar;
 use layercast_core::family::AnyProtocol;
 use layercast_core::session::Requirements;
+use layercast_delivery::announce::describing::Size as ContentSize;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::session::Session;
-use layercast_transport::announcing::Size as ContentSize;
 use layercast_transport::event::{End, Event, Progress, Reception, SendProgress};
 use layercast_transport::send::{self, Ends, Sent, Stopped};
 
