@@ -21,6 +21,8 @@ mistakes=(
   "a receiver that left too early does not come back|crates/delivery/src/node/receiver/ending.rs|^            self.search(Wait { not: None, patience: self.settings.patience });|            self.end(Ok(()));"
   "a child asks the first relay of its list alone|crates/delivery/src/relay/child/targets.rs|self.next = (self.next + 1) % self.given.len().max(1);|let _ = self.next;"
   "a relay knows one relay above it alone|crates/delivery/src/node/relay.rs|Child::new(key, relays, self.now|Child::new(key, \&relays[..1], self.now"
+  "packet numbers are used before they are stored|crates/delivery/src/send_state.rs|            self.rounds = due.rounds;|            (self.rounds, self.numbers.granted) = (due.rounds, due.numbers.granted);"
+  "an AMT relay takes updates that gateways did not send|crates/delivery/src/amt/relay.rs|if !self.secrets.is_right(now, gateway, nonce, mac) {|if false {"
   "the record of a mirror is begun without waiting for the disk|crates/delivery/src/placed.rs|^        file.sync()?;|        let _ = \&file;"
 )
 

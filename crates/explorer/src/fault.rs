@@ -29,6 +29,22 @@ pub enum Fault {
     KillSource {
         /// When it starts again.
         down: Duration,
+        /// Whether the machine loses its power.
+        power: bool,
+    },
+    /// The source's state is damaged, which is noticed when it is started again.
+    DamageState,
+    /// Writes to the source's disk, which has its state, fail.
+    FailingState {
+        /// How many of them.
+        share: f64,
+        /// For how long.
+        lasts: Duration,
+    },
+    /// The source's disk is full.
+    FullState {
+        /// For how long.
+        lasts: Duration,
     },
     /// No packets reach a receiver, and none leave it.
     Partition {
@@ -71,6 +87,15 @@ pub enum Fault {
         /// What they are.
         kind: Forgery,
     },
+    /// Announcements that no source has sent come to a receiver.
+    ForgeAnnouncements {
+        /// To whom.
+        receiver: usize,
+        /// How many.
+        count: u32,
+        /// What they are.
+        kind: ForgedAnnouncement,
+    },
     /// No multicast reaches a receiver.
     LoseMulticast {
         /// Which.
@@ -84,6 +109,18 @@ pub enum Fault {
         relay: usize,
         /// When it starts again; none for never.
         down: Option<Duration>,
+    },
+    /// The AMT relay is killed, and starts again later.
+    KillAmtRelay {
+        /// When it starts again.
+        down: Duration,
+    },
+    /// Messages between the AMT relay and its gateway are forged, to both.
+    ForgeAmt {
+        /// How many.
+        count: u32,
+        /// What they are; [`Forgery::OtherSession`] is a replay from another address.
+        kind: Forgery,
     },
     /// Another source sends other files to the same groups.
     SecondSource {
@@ -103,6 +140,23 @@ pub enum Forgery {
     Replayed,
     /// Packets of the session with the number of another.
     OtherSession,
+}
+
+/// What forged announcements are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForgedAnnouncement {
+    /// Random bytes.
+    Random,
+    /// Genuine ones with bits flipped.
+    Mutated,
+    /// Genuine ones that were sent earlier.
+    Replayed,
+    /// Those of another session of the same name.
+    OtherSession,
+    /// They say that the session has ended.
+    Ended,
+    /// Those of very many sessions.
+    Flood,
 }
 
 /// A fault and its time.

@@ -92,6 +92,36 @@ pub enum Broken {
         /// The highest that it had used.
         highest: u64,
     },
+    /// A damaged state of a source was read, or one that is whole was not.
+    #[error("at {at}, source {source_number} reads a state that is damaged ({is_damaged}): {reason}")]
+    State {
+        /// When.
+        at: Time,
+        /// Which.
+        source_number: usize,
+        /// Whether its disk has damaged it.
+        is_damaged: bool,
+        /// What it says.
+        reason: String,
+    },
+    /// A receiver that listens to announcements keeps too many.
+    #[error("at {at}, receiver {receiver} keeps {excess} announced sessions too many")]
+    Listener {
+        /// When.
+        at: Time,
+        /// Which.
+        receiver: usize,
+        /// How many more than it may keep.
+        excess: usize,
+    },
+    /// An AMT relay has tunnels to gateways that did not ask for them.
+    #[error("at {at}, the AMT relay has {tunnels} tunnels, more than gateways have asked for")]
+    Tunnels {
+        /// When.
+        at: Time,
+        /// How many.
+        tunnels: usize,
+    },
     /// A receiver keeps more than it can need.
     #[error("at {at}, receiver {receiver} keeps {bytes} bytes of its own, and can need {most}")]
     Growth {

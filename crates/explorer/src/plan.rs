@@ -7,7 +7,7 @@ use layercast_delivery::node::Paths;
 use layercast_delivery::object::PART_SYMBOLS;
 use layercast_delivery::security::encryption::Salt;
 
-use crate::fault::{Fault, Forgery, Scheduled};
+use crate::fault::{Fault, ForgedAnnouncement, Forgery, Scheduled};
 
 /// Until then faults begin; all have ended soon after.
 pub(crate) const FAULTS_UNTIL: Time = Time::from_ns(60_000_000_000);
@@ -51,12 +51,21 @@ pub struct Change {
 /// How packets are protected by a group key, which the source and the receivers share and forgers do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protection {
-    /// With which salt they are encrypted; none if they only have a MAC.
+    /// The first salt with which they are encrypted; none if they only have a MAC.
     pub salt: Option<Salt>,
     /// Whether the other source has the group key.
     pub of_others: bool,
     /// How long the source's disk takes to store its state.
     pub storing: Duration,
+}
+
+/// A receiver that multicast does not reach, and that gets it through an AMT relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amt {
+    /// Which.
+    pub receiver: usize,
+    /// Whether it finds the relay by anycast.
+    pub is_discovered: bool,
 }
 
 /// How a source sends files whose hashes it does not know yet.
@@ -105,6 +114,10 @@ pub struct Plan {
     pub protection: Option<Protection>,
     /// Whether the source sends only levels that are in demand, and polls its receivers.
     pub on_demand: bool,
+    /// The receiver that has an AMT relay, if one has.
+    pub amt: Option<Amt>,
+    /// Whether receivers know their session's name alone, and sources announce it.
+    pub is_announced: bool,
     /// Whether receivers go on after errors and ended sessions, until all is there.
     pub is_service: bool,
     /// Whether receivers keep their folders in step with the source's.
@@ -207,6 +220,9 @@ impl Plan {
         if relay(&mut Draw(Stream::new(seed, "relay")), &mut receivers, &mut faults) {
             relays = chain(&mut Draw(Stream::new(seed, "relays")), &mut receivers, &mut faults);
         }
+        state(&mut Draw(Stream::new(seed, "state")), &mut faults);
+        let is_announced = announced(&mut Draw(Stream::new(seed, "announced")), receivers.len(), &mut faults);
+        let amt = amt(&mut Draw(Stream::new(seed, "amt")), &receivers, &mut faults);
         Plan {
             seed,
             relays,
@@ -224,6 +240,8 @@ impl Plan {
             records,
             protection: protection(&mut Draw(Stream::new(seed, "protection"))),
             on_demand: Draw(Stream::new(seed, "demand")).below(2) == 0,
+            amt,
+            is_announced,
             is_service: Draw(Stream::new(seed, "service")).below(3) == 0,
             is_mirror: own.is_some(),
             own: own.unwrap_or_default(),
@@ -242,6 +260,17 @@ impl Plan {
         let others = if self.takes_others() { self.others.as_slice() } else { &[] };
         let files = self.changes.iter().flat_map(|change| &change.files).chain(others);
         files.filter(move |(other, _)| other == path).map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// How long the disk of a source takes to store its state.
+    pub(crate) fn storing(&self) -> Duration {
+        self.protection.map_or(Duration::ZERO, |protection| protection.storing)
+    }
+
+    /// Which of the changes before this one wrote a path last.
+    pub(crate) fn written_by(&self, path: &str, next: usize) -> usize {
+        let mut changes = self.changes.iter().take(next);
+        changes.rposition(|change| change.files.iter().any(|(other, _)| other == path)).unwrap_or(0)
     }
 
     /// The files that are sent in the end.
@@ -419,7 +448,7 @@ fn alternate(draw: &mut Draw, changes: &mut Vec<Change>, faults: &mut Vec<Schedu
     changes.sort_by_key(|change| change.at);
     for _ in 0..1 + draw.below(2) {
         let at = Time::ZERO + draw.ms(1_000.0, 40_000.0);
-        faults.push(Scheduled { at, fault: Fault::KillSource { down: draw.ms(0.0, 4_000.0) } });
+        faults.push(Scheduled { at, fault: kill_source(draw.ms(0.0, 4_000.0)) });
     }
     faults.sort_by_key(|scheduled| scheduled.at);
 }
@@ -450,6 +479,82 @@ fn faults(draw: &mut Draw, receivers: usize) -> Vec<Scheduled> {
     faults
 }
 
+fn kill_source(down: Duration) -> Fault {
+    Fault::KillSource { down, power: false }
+}
+
+/// In half of the kills of the source its machine loses its power; and in a third of the plans something is wrong with its disk, and
+/// it is killed meanwhile, or soon after.
+fn state(draw: &mut Draw, faults: &mut Vec<Scheduled>) {
+    for scheduled in faults.iter_mut() {
+        if let Fault::KillSource { power, .. } = &mut scheduled.fault {
+            *power = draw.below(2) == 0;
+        }
+    }
+    if draw.below(3) > 0 {
+        return;
+    }
+    for _ in 0..1 + draw.below(2) {
+        // Transfers are short.
+        let at = Time::ZERO + draw.ms(0.0, 15_000.0);
+        let lasts = draw.ms(100.0, 20_000.0);
+        let fault = match draw.below(4) {
+            0 => Fault::DamageState,
+            1 => Fault::FullState { lasts },
+            _ => Fault::FailingState { share: draw.within(0.2, 1.2).min(1.0), lasts },
+        };
+        faults.push(Scheduled { at, fault });
+        let down = draw.ms(0.0, 4_000.0);
+        let fault = Fault::KillSource { down, power: draw.below(2) == 0 };
+        faults.push(Scheduled { at: at + lasts.scaled(draw.within(0.0, 1.2)), fault });
+    }
+    faults.sort_by_key(|scheduled| scheduled.at);
+}
+
+/// In a fifth of the plans receivers know the name of their session alone; somebody forges announcements, and the source may be killed
+/// while they listen.
+fn announced(draw: &mut Draw, receivers: usize, faults: &mut Vec<Scheduled>) -> bool {
+    use ForgedAnnouncement::{Ended, Flood, Mutated, OtherSession, Random, Replayed};
+    if draw.below(5) > 0 {
+        return false;
+    }
+    for _ in 0..1 + draw.below(4) {
+        let receiver = draw.below(receivers as u64) as usize;
+        let kind = [Random, Mutated, Replayed, OtherSession, Ended, Flood][draw.below(6) as usize];
+        let fault = Fault::ForgeAnnouncements { receiver, count: 1 + draw.below(30) as u32, kind };
+        faults.push(Scheduled { at: Time::ZERO + draw.ms(3_000.0, 20_000.0), fault });
+    }
+    if draw.below(2) == 0 {
+        let fault = Fault::KillSource { down: draw.ms(0.0, 4_000.0), power: false };
+        faults.push(Scheduled { at: Time::ZERO + draw.ms(2_000.0, 12_000.0), fault });
+    }
+    faults.sort_by_key(|scheduled| scheduled.at);
+    true
+}
+
+/// In a fifth of the plans one of the receivers that ask no relays of ours has an AMT relay, which is killed, or whose messages are forged.
+fn amt(draw: &mut Draw, receivers: &[ReceiverPlan], faults: &mut Vec<Scheduled>) -> Option<Amt> {
+    if draw.below(5) > 0 {
+        return None;
+    }
+    let (first, count) = (draw.below(receivers.len() as u64) as usize, receivers.len());
+    let mut order = (first..first + count).map(|number| number % count);
+    let is_plain = |number: &usize| receivers.get(*number).is_some_and(|one| one.paths == Paths::Multicast);
+    let receiver = order.find(is_plain)?;
+    let is_discovered = draw.below(2) == 0;
+    for _ in 0..1 + draw.below(4) {
+        let kinds = [Forgery::Random, Forgery::Mutated, Forgery::Replayed, Forgery::OtherSession];
+        let fault = match draw.below(5) {
+            0 | 1 => Fault::KillAmtRelay { down: draw.ms(0.0, 8_000.0) },
+            _ => Fault::ForgeAmt { count: 1 + draw.below(40) as u32, kind: kinds[draw.below(4) as usize] },
+        };
+        // Transfers are short.
+        faults.push(Scheduled { at: Time::ZERO + draw.ms(0.0, 15_000.0), fault });
+    }
+    faults.sort_by_key(|scheduled| scheduled.at);
+    Some(Amt { receiver, is_discovered })
+}
+
 fn fault(draw: &mut Draw, receivers: usize) -> Fault {
     let receiver = draw.below(receivers as u64) as usize;
     let down = draw.ms(0.0, 8_000.0);
@@ -458,7 +563,7 @@ fn fault(draw: &mut Draw, receivers: usize) -> Fault {
     match draw.below(12) {
         0 | 1 => Fault::KillReceiver { receiver, down, power },
         2 | 3 => Fault::KillAtOperation { receiver, after: draw.below(400) as u32, down, power },
-        4 => Fault::KillSource { down },
+        4 => kill_source(down),
         5 => Fault::Partition { receiver: (draw.below(3) > 0).then_some(receiver), lasts },
         6 => Fault::DiskFull { receiver, left: draw.below(100_000), lasts },
         7 => Fault::FailingDisk { receiver, share: draw.within(0.0, 0.5), lasts },

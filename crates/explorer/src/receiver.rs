@@ -14,12 +14,13 @@ use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, Recept
 use layercast_delivery::relay::child::Child;
 use layercast_delivery::relay::message::{Data, MESSAGE_MAX};
 use layercast_delivery::search::Known;
+use layercast_delivery::security::encryption::Salt;
 use layercast_protocols::registry::Registry;
 
 use crate::disk::FaultyDisk;
 use crate::plan::Plan;
 use crate::relay::{SESSION, relay_at, secret};
-use crate::source::{GROUP, group_key_of, trusted};
+use crate::source::{group_key_of, trusted};
 use crate::wire::packet_number;
 
 /// How long a receiver waits for a session, and for a silent one.
@@ -85,10 +86,10 @@ pub(crate) struct ReceiverProgram {
 }
 
 impl ReceiverProgram {
-    /// A receiver that knows the keys of the source at an address.
+    /// A receiver that knows the keys of the source at an address, and where the session is, with which salt.
     pub(crate) fn new(
         (plan, number): (&Plan, usize),
-        source: IpAddr,
+        (source, known, salt): (IpAddr, Known, Option<Salt>),
         disk: FaultyDisk,
         mut stream: Stream,
         now: Time,
@@ -100,7 +101,7 @@ impl ReceiverProgram {
         reception.limit_records(plan.records);
         let settings = ReceiverSettings {
             group_key: group_key_of(plan, source),
-            salt: plan.protection.and_then(|protection| protection.salt),
+            salt,
             keys,
             paths: plan.receivers.get(number).map_or(Paths::Multicast, |receiver| receiver.paths),
             keep_going: plan.is_service,
@@ -109,7 +110,7 @@ impl ReceiverProgram {
             patience: PATIENCE,
             seed: stream.bits(),
             number: NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN),
-            ..ReceiverSettings::new(Known::Group(GROUP, None))
+            ..ReceiverSettings::new(known)
         };
         let mut node = Receiver::new(settings, reception);
         node.start(now);

@@ -11,28 +11,37 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Size, Time};
 use layercast_delivery::accept::Incoming;
+use layercast_delivery::announce::announcer::Announcer;
+use layercast_delivery::announce::describing::{Size as ContentSize, describe};
+use layercast_delivery::announce::interval::Pace;
+use layercast_delivery::announce::sap::Packet;
+use layercast_delivery::announce::signature::Signer;
 use layercast_delivery::catalogue::{Item, TableSettings};
 use layercast_delivery::disk::Attributes;
 use layercast_delivery::memory::MemoryObjects;
 use layercast_delivery::node;
-use layercast_delivery::object::{Content, Cut, Entry, Sha256, hashes_of, sha256};
+use layercast_delivery::object::{Cut, Entry, Hashes, Sha256, hashes_of, sha256};
+use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::{GroupKey, PublicKey, SecretKey};
 use layercast_delivery::security::protection::ProtectError;
-use layercast_delivery::security::sequence::Sequence;
+use layercast_delivery::send_state::file::{Saved, encode};
+use layercast_delivery::send_state::fingerprint::Fingerprint;
+use layercast_delivery::send_state::{Due, Storing};
 use layercast_delivery::sender::{Load, Sender};
 use layercast_delivery::session::{Session, whole_rates};
 use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::registry::{Protocol, Registry};
 
+use crate::listener::{ANNOUNCEMENTS, EPOCH_S, NAME};
 use crate::packer::Packer;
 use crate::plan::{Plan, Tags};
 
 /// The group of the base channel.
 pub(crate) const GROUP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(239, 1, 2, 0)), 5500);
 
-/// How many packet numbers are granted at a time: enough for seconds at the highest rate, few enough that they are granted
-/// again and again.
-const GRANT: u64 = 1 << 14;
+/// For so long the packet numbers of a state last at the highest rate: few enough that they are granted again and again, enough for
+/// a disk that takes its time.
+const GRANT_S: f64 = 8.0;
 
 fn last_byte(address: IpAddr) -> u8 {
     match address {
@@ -57,26 +66,9 @@ pub(crate) fn trusted(plan: &Plan, address: IpAddr) -> Arc<[PublicKey]> {
     plan.is_signed.then(|| key_of(address).public()).into_iter().collect()
 }
 
-/// The name and the hash of an object.
-fn key_of_object(entry: &Entry) -> Option<(String, Sha256)> {
-    match entry.content {
-        Content::File { sha256: Some(sha256), .. } => Some((entry.location(), sha256)),
-        _ => None,
-    }
-}
-
-/// What a source stores so that a later one continues.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Saved {
-    /// The next symbol of each block of each object.
-    reached: BTreeMap<(String, Sha256), Vec<u32>>,
-    /// The highest packet number that may have been used.
-    granted: u64,
-}
-
-/// A file as a source sends it, with its hash.
-pub(crate) fn item_of(path: &str, bytes: &[u8], cut: Cut) -> Option<Item> {
-    let hashes = hashes_of(bytes, cut)?;
+/// A file as a source sends it, with its hashes, which a source may know from its state.
+pub(crate) fn item_of(path: &str, bytes: &[u8], known: Option<Hashes>, cut: Cut) -> Option<Item> {
+    let hashes = known.or_else(|| hashes_of(bytes, cut))?;
     Some(Item {
         path: path.to_owned(),
         file: Some((bytes.len() as u64, Some(hashes.whole.sha256))),
@@ -88,13 +80,30 @@ pub(crate) fn item_of(path: &str, bytes: &[u8], cut: Cut) -> Option<Item> {
     })
 }
 
-/// The files of a source.
-struct Files {
-    sender: Sender,
-    objects: MemoryObjects,
+/// What a source's disk has at a path, which was last written by this change.
+fn fingerprint(path: &str, bytes: &[u8], change: usize) -> Fingerprint {
+    let number = sha256(path.as_bytes()).first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    Fingerprint { device: 1, inode: number, length: bytes.len() as u64, modified: (change as i64, 0) }
 }
 
-impl node::Content for Files {
+/// A change of a source's files.
+pub(crate) struct Files<'a> {
+    pub(crate) files: &'a [(String, Vec<u8>)],
+    /// Which change wrote a path last.
+    pub(crate) written_by: &'a dyn Fn(&str) -> usize,
+    pub(crate) removed: &'a [String],
+    pub(crate) is_last: bool,
+}
+
+/// What a source sends.
+struct Supply {
+    sender: Sender,
+    objects: MemoryObjects,
+    /// By object; a package has none.
+    fingerprints: BTreeMap<u32, Fingerprint>,
+}
+
+impl node::Content for Supply {
     type Error = ProtectError;
 
     fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, ProtectError> {
@@ -107,10 +116,20 @@ impl node::Content for Files {
     }
 }
 
+/// A state as bytes, with the packet numbers that it grants.
+pub(crate) struct Stored {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) granted: u64,
+}
+
 /// A running source.
 pub(crate) struct SourceProgram {
     node: node::Source<Registry>,
-    files: Files,
+    files: Supply,
+    storing: Storing,
+    is_started: bool,
+    /// Why it ends.
+    pub(crate) failed: Option<String>,
     packer: Packer,
     cut: Cut,
     tags: Option<Tags>,
@@ -118,18 +137,23 @@ pub(crate) struct SourceProgram {
     unnamed: VecDeque<(String, Sha256, u64)>,
     /// Where packets are written.
     room: Vec<u8>,
+    /// None if it is not announced.
+    announcer: Option<Announcer>,
+    /// Announcements that are to be sent.
+    pub(crate) announcements: Vec<Vec<u8>>,
     /// The packets that are to be sent, and their channels.
     pub(crate) packets: Vec<(Channel, Vec<u8>)>,
 }
 
 impl SourceProgram {
-    /// A source at this address; `life` distinguishes those that follow each other. It goes on from the packet numbers that
-    /// are `saved`, and stores more of them before it sends any packet. None if the protocol cannot carry the layers.
+    /// A source at this address; `life` distinguishes those that follow each other. It goes on from what is `saved`; with encryption it
+    /// has a new salt if none was used. None if the protocol cannot carry the layers.
     pub(crate) fn new(
         plan: &Plan,
         address: IpAddr,
         life: u64,
-        saved: &mut Saved,
+        saved: &Saved,
+        new_salt: Option<Salt>,
         now: Time,
     ) -> Option<SourceProgram> {
         let mut protocol = Protocol::named(plan.protocol)?;
@@ -141,9 +165,10 @@ impl SourceProgram {
         let agreed = needs.agreed().iter();
         let agreed = agreed.filter_map(|name| Some(((*name).to_owned(), protocol.get(name)?))).collect();
         let group_key = group_key_of(plan, address);
-        let mut numbers = Stream::new(plan.seed, &format!("source/{address}/{life}"));
+        let mut random = Stream::new(plan.seed, &format!("source/{address}/{life}"));
+        let mut numbers = saved.numbers;
         let session = Session {
-            tsi: numbers.bits() as u32,
+            tsi: random.bits() as u32,
             protocol: plan.protocol.to_owned(),
             source: address,
             group: GROUP,
@@ -152,11 +177,11 @@ impl SourceProgram {
             channels: needs.channels(&shape),
             agreed,
             group_key: group_key.as_ref().map(|key| key.fingerprint().to_string()),
-            salt: plan.protection.and_then(|protection| protection.salt),
+            salt: new_salt.map(|new| numbers.salt_or(|| new)),
             layers,
             stream: None,
         };
-        let mut node = node::Source::new(&protocol, session, Stream::new(numbers.bits(), "source")).ok()?;
+        let mut node = node::Source::new(&protocol, session, Stream::new(random.bits(), "source")).ok()?;
         let session = node.session();
         let settings = TableSettings {
             symbol: session.symbol_size(),
@@ -169,11 +194,11 @@ impl SourceProgram {
         sender.set_block_window(plan.block_window);
         let cut =
             Cut { symbol: session.symbol_size(), longest: plan.longest_part, is_signed: plan.is_signed };
+        let packets_per_s = session.layers.top_rate().as_bps() / session.packet.as_bits() as f64;
+        let grant = if group_key.is_some() { (packets_per_s * GRANT_S) as u64 } else { 0 };
+        let storing = Storing::after(numbers, grant);
         if let Some(key) = group_key {
-            let mut sequence = Sequence::after(saved.granted);
-            saved.granted = sequence.grant_of(GRANT);
-            sequence.grant(saved.granted);
-            node.protect(&key, sequence);
+            node.protect(&key, storing.sequence());
         }
         if plan.on_demand {
             node.poll_receivers();
@@ -182,56 +207,64 @@ impl SourceProgram {
         Some(SourceProgram {
             room: vec![0; node.room()],
             node,
-            files: Files { sender, objects: MemoryObjects::default() },
+            files: Supply { sender, objects: MemoryObjects::default(), fingerprints: BTreeMap::new() },
+            storing,
+            is_started: false,
+            failed: None,
             packer: Packer::new(plan),
             tags: plan.tags,
             unnamed: VecDeque::new(),
             cut,
+            announcer: None,
+            announcements: Vec::new(),
             packets: Vec::new(),
         })
     }
 
-    /// Changes the files.
-    pub(crate) fn change(
-        &mut self,
-        files: &[(String, Vec<u8>)],
-        removed: &[String],
-        complete: bool,
-        saved: &Saved,
-    ) {
+    /// Changes the files. The first ones may be known from what an earlier source `saved`.
+    pub(crate) fn change(&mut self, change: &Files<'_>, saved: &Saved) {
         let (cut, tags) = (self.cut, self.tags);
+        let &Files { files, written_by, removed, is_last } = change;
+        let fingerprints: BTreeMap<&str, Fingerprint> = files
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), fingerprint(path, bytes, written_by(path))))
+            .collect();
         let unnamed = &mut self.unnamed;
         let item = |(path, bytes): &(String, Vec<u8>)| {
-            let mut item = item_of(path, bytes, cut)?;
+            let known = fingerprints.get(path.as_str()).and_then(|one| saved.hashes(one, cut));
+            let is_known = known.is_some();
+            let mut item = item_of(path, bytes, known, cut)?;
             let length = bytes.len() as u64;
             if let Some(tags) = tags.filter(|tags| length >= tags.from && item.parts.is_none())
-                && let Some(sha256) = item.file.as_mut().and_then(|(_, sha256)| sha256.take())
+                && let Some((_, sha256)) = item.file.as_mut()
+                && let Some(hash) = *sha256
             {
-                unnamed.push_back((path.clone(), sha256, tags.after));
+                if !is_known {
+                    *sha256 = None;
+                    unnamed.push_back((path.clone(), hash, tags.after));
+                }
                 item.tag = Some(match tags.of_lengths {
                     true => self::sha256(&length.to_be_bytes()),
-                    false => self::sha256(&sha256),
+                    false => self::sha256(&hash),
                 });
             }
             Some(item)
         };
         let items: Vec<Item> = files.iter().filter_map(item).collect();
-        let reached = |entry: &Entry| {
-            let key = key_of_object(entry);
-            // What was sent after it was stored is skipped.
-            key.and_then(|key| saved.reached.get(&key))
-                .map_or(Vec::new(), |esis| esis.iter().map(|esi| esi + 64).collect())
-        };
+        let reached = |entry: &Entry| saved.reached(entry);
         // Packages are one object each.
         let whole = Cut { longest: u64::MAX, ..self.cut };
         let leaves = |bytes: &[u8]| hashes_of(bytes, whole).map_or([].into(), |hashes| hashes.whole.leaves);
         let Ok(packed) = self.packer.pack(items, files, removed, &leaves) else { return };
-        let Ok(change) = self.files.sender.change(&packed.items, removed, complete, &reached) else { return };
+        let Ok(change) = self.files.sender.change(&packed.items, removed, is_last, &reached) else { return };
+        change.removed.iter().for_each(|toi| _ = self.files.fingerprints.remove(toi));
         for (toi, &place) in change.added.iter().zip(&change.items) {
             if let (Some(entry), Some(bytes)) =
                 (self.files.sender.catalogue().object(*toi), packed.contents.get(place))
             {
                 self.files.objects.add_entry(*toi, entry, bytes);
+                let own = fingerprints.get(entry.path.as_str()).filter(|_| entry.package.is_none());
+                self.files.fingerprints.extend(own.map(|one| (*toi, *one)));
             }
         }
         self.packer.note(packed, removed);
@@ -253,24 +286,71 @@ impl SourceProgram {
         }
     }
 
-    /// What a later source needs, with more packet numbers if few are left.
-    pub(crate) fn save(&mut self) -> Saved {
-        let mut reached = BTreeMap::new();
-        for (toi, entry) in self.files.sender.catalogue().objects() {
-            if let Some(key) = key_of_object(entry) {
-                reached.insert(key, self.files.sender.carousel().reached(toi).collect());
-            }
-        }
-        let granted = self.node.packet_numbers().map_or(0, |sequence| {
-            let more = if sequence.left() < GRANT / 2 { GRANT } else { 0 };
-            sequence.grant_of(more)
-        });
-        Saved { reached, granted }
+    fn state(&self, due: &Due) -> Stored {
+        let Supply { sender, fingerprints, .. } = &self.files;
+        let bytes = encode(sender, &due.numbers, due.reserve, |toi| fingerprints.get(&toi).copied());
+        Stored { bytes, granted: due.numbers.granted }
     }
 
-    /// A state is stored: its packet numbers may be used.
-    pub(crate) fn stored(&mut self, saved: &Saved) {
-        self.node.packet_numbers().into_iter().for_each(|sequence| sequence.grant(saved.granted));
+    /// What is to be stored before it starts.
+    pub(crate) fn first_state(&self) -> Stored {
+        self.state(&self.storing.first())
+    }
+
+    /// What is to be stored now, if anything is, and its disk `takes` it.
+    pub(crate) fn look(&mut self, now: Time, takes: bool) -> Option<Stored> {
+        let left = self.node.packet_numbers().map(|sequence| sequence.left());
+        let rounds = self.files.sender.carousel().rounds();
+        let due = self.storing.due(now, rounds, left).filter(|_| self.is_started);
+        let state = due.map(|due| {
+            let state = self.state(&due);
+            self.storing.begun(now, &due, state.bytes.len(), takes);
+            state
+        });
+        self.grant();
+        state.filter(|_| takes)
+    }
+
+    /// A state is stored: its packet numbers may be used. It starts with the first one.
+    pub(crate) fn stored(&mut self, plan: &Plan, now: Time, granted: u64) {
+        self.storing.stored(granted);
+        self.grant();
+        if !std::mem::replace(&mut self.is_started, true) {
+            if plan.is_announced {
+                self.announcer = self.announcer(plan, now);
+            }
+            self.node.start(now);
+            self.send(now);
+        }
+    }
+
+    fn announcer(&self, plan: &Plan, now: Time) -> Option<Announcer> {
+        let session = self.node.session();
+        let host = session.source;
+        let key = plan.is_signed.then(|| key_of(host));
+        let start_s = EPOCH_S + now.as_ns() / 1_000_000_000;
+        let size = ContentSize { files: self.files.sender.catalogue().files(), bytes: 0 };
+        let public = key.as_ref().map(SecretKey::public);
+        let description = describe(session, start_s, NAME, public, 16, size, &[]).ok()?;
+        let signer = key.as_ref().map(|key| key as &dyn Signer);
+        let pace = Pace::for_group(ANNOUNCEMENTS.ip());
+        let stream = Stream::new(plan.seed, &format!("announcements/{host}/{}", session.tsi));
+        Announcer::new(host, &description, signer, pace, now, stream).ok()
+    }
+
+    /// An announcement was received.
+    pub(crate) fn hear_announcement(&mut self, packet: &Packet<'_>, now: Time) {
+        self.announcer.iter_mut().for_each(|announcer| announcer.receive(packet, now));
+    }
+
+    /// Whether it has begun to send.
+    pub(crate) fn is_started(&self) -> bool {
+        self.is_started
+    }
+
+    fn grant(&mut self) {
+        let granted = self.storing.numbers().granted;
+        self.node.packet_numbers().into_iter().for_each(|sequence| sequence.grant(granted));
     }
 
     /// The session.
@@ -280,16 +360,15 @@ impl SourceProgram {
 
     /// When [`SourceProgram::timer`] is to be called.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        self.node.deadline()
-    }
-
-    pub(crate) fn start(&mut self, now: Time) {
-        self.node.start(now);
-        self.send(now);
+        let announcer = self.announcer.as_ref().map(Announcer::deadline);
+        self.node.deadline().into_iter().chain(announcer).min().filter(|_| self.is_started)
     }
 
     pub(crate) fn timer(&mut self, now: Time) {
         self.name_hashes();
+        while let Some(packet) = self.announcer.as_mut().and_then(|announcer| announcer.poll(now)) {
+            self.announcements.push(packet.to_vec());
+        }
         self.node.handle_timer(now, &mut self.files);
         self.send(now);
     }
@@ -311,8 +390,10 @@ impl SourceProgram {
                     self.node.sent(packet.place.len());
                     self.packets.push((channel, self.room.get(packet.place).unwrap_or_default().to_vec()));
                 }
-                // Without a number that is granted a packet must not be sent.
-                Err(_) => {}
+                Err(error) => {
+                    self.failed = Some(error.to_string());
+                    return;
+                }
             }
         }
     }

@@ -467,7 +467,7 @@ impl Tree {
         let (mut sender, mut objects) = (Sender::new(settings, 1), MemoryObjects::default());
         let files = &self.plan.changes.first()?.files;
         let items: Vec<_> =
-            files.iter().filter_map(|(path, bytes)| item_of(path, bytes, cut)).collect();
+            files.iter().filter_map(|(path, bytes)| item_of(path, bytes, None, cut)).collect();
         let change = sender.change(&items, &[], true, &|_| Vec::new()).ok()?;
         for (toi, &place) in change.added.iter().zip(&change.items) {
             if let (Some(entry), Some((_, bytes))) = (sender.catalogue().object(*toi), files.get(place)) {

@@ -1,17 +1,20 @@
 //! The network, the programs at its nodes, and the faults.
 
+mod announcing;
 mod carrying;
 mod faults;
 mod programs;
 mod relaying;
+mod tunnel;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::contract::Ecn;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Time};
 use layercast_delivery::node::Relay;
+use layercast_delivery::security::encryption::Salt;
 use layercast_simulator::outside::{Foreign, ForeignReceiver, HostId, Outsider};
 use layercast_simulator::{
     EcnField, ForeignPath, Latency, LinkConfig, LossModel, LossPlace, Network, NodeId, QueueConfig,
@@ -20,20 +23,21 @@ use layercast_simulator::{
 
 use crate::disk::FaultyDisk;
 use crate::judge::{self, Broken};
+use crate::listener::Listener;
 use crate::plan::Plan;
 use crate::receiver::ReceiverProgram;
 use crate::relay::relay_at;
-use crate::source::{Saved, SourceProgram};
+use crate::source::{SourceProgram, Stored};
+use crate::wire::CHANNELS;
 use relaying::RelayPlace;
+use tunnel::{AmtPlace, Tunnel};
 
 /// The end of a run: long after the last fault.
 const END: Time = Time::from_ns(900_000_000_000);
 /// When a program that failed is started again.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
-/// How often a source stores what it has reached.
-const SAVE_EVERY: Duration = Duration::from_secs(1);
-/// The channels of a session: more than any of these has.
-const CHANNELS: u16 = 64;
+/// How often a source looks whether its state is to be stored.
+const LOOK_EVERY: Duration = Duration::from_ms(500);
 /// How many packets are kept for replays.
 const KEPT: usize = 64;
 
@@ -68,9 +72,18 @@ struct SourcePlace {
     lives: u64,
     starts_at: Option<Time>,
     ends_at: Option<Time>,
-    saved: Saved,
+    /// Where its state is.
+    disk: FaultyDisk,
+    /// When what is wrong with its disk ends.
+    disk_until: Time,
+    /// Whether its state is damaged.
+    is_damaged: bool,
+    /// How often it began with a new state.
+    states: u64,
+    /// What its packets are encrypted with, which receivers are given.
+    salt: Option<Salt>,
     /// A state that its disk stores, and when that is done.
-    storing: Option<(Time, Saved)>,
+    storing: Option<(Time, Stored)>,
     /// The highest packet number that was sent.
     highest: u64,
 }
@@ -78,6 +91,12 @@ struct SourcePlace {
 /// A receiver's machine.
 struct ReceiverPlace {
     program: Option<ReceiverProgram>,
+    /// Until its session is announced.
+    listener: Option<Listener>,
+    /// When the operator of a service notices that it waits for a session that is not the source's.
+    astray_until: Option<Time>,
+    /// To the AMT relay, of a receiver without multicast.
+    tunnel: Option<Tunnel>,
     disk: FaultyDisk,
     joined: Vec<bool>,
     lives: u64,
@@ -125,15 +144,20 @@ pub(crate) struct World {
     sources: Vec<SourcePlace>,
     receivers: Vec<ReceiverPlace>,
     relays: Vec<RelayPlace>,
+    amt: Option<AmtPlace>,
     /// By unicast, from machine to machine.
     paths: BTreeMap<(IpAddr, IpAddr), ForeignPath>,
     store: Vec<Option<Sent>>,
     held: BTreeMap<(Time, u64), Passing>,
     held_count: u64,
+    /// All descriptions that sources have announced.
+    announced: BTreeSet<String>,
+    /// Announcements for those who replay them.
+    replayed: Vec<(SocketAddr, Vec<u8>)>,
     chaos: Stream,
     next_change: usize,
     next_fault: usize,
-    next_save: Time,
+    next_look: Time,
     now: Time,
     outcome: Outcome,
 }
@@ -180,17 +204,23 @@ impl World {
             relay
         });
         let relays: Vec<_> = relays.collect();
+        let amt = plan.amt.map(|_| {
+            let node = network.add_node("amt");
+            let _ = network.add_link(router, node, fast(), fast());
+            node
+        });
         let mut simulation = Simulation::<Foreign>::new(network, plan.seed);
         let mut sources = Vec::new();
         for (number, (root, name)) in roots.iter().zip(["main", "second"]).enumerate() {
-            let receivers = leaves.iter().chain(&relays).enumerate().map(|(host, &node)| ReceiverConfig {
-                node,
-                receiver: ForeignReceiver::new(HostId(host as u32)),
-                start: Time::ZERO,
-                stop: None,
-                join_latency: Latency::NONE,
-                leave_latency: Duration::from_ms(100).into(),
-            });
+            let receivers =
+                leaves.iter().chain(&relays).chain(&amt).enumerate().map(|(host, &node)| ReceiverConfig {
+                    node,
+                    receiver: ForeignReceiver::new(HostId(host as u32)),
+                    start: Time::ZERO,
+                    stop: None,
+                    join_latency: Latency::NONE,
+                    leave_latency: Duration::from_ms(100).into(),
+                });
             let added = simulation.add_session(SessionConfig {
                 source_node: *root,
                 source: Outsider,
@@ -214,13 +244,20 @@ impl World {
                 lives: 0,
                 starts_at: (number == 0).then_some(Time::ZERO),
                 ends_at: None,
-                saved: Saved::default(),
+                disk: FaultyDisk::new(Stream::new(plan.seed, &format!("state/{number}"))),
+                disk_until: Time::MAX,
+                is_damaged: false,
+                states: 0,
+                salt: plan.protection.and_then(|protection| protection.salt),
                 storing: None,
                 highest: 0,
             });
         }
         let receivers = (0..leaves.len()).map(|number| ReceiverPlace {
             program: None,
+            listener: None,
+            astray_until: None,
+            tunnel: None,
             disk: FaultyDisk::new(Stream::new(plan.seed, &format!("disk/{number}"))),
             joined: vec![false; usize::from(CHANNELS)],
             lives: 0,
@@ -243,7 +280,8 @@ impl World {
             nodes.iter().enumerate().map(|(number, &node)| (node, address(number))).collect()
         };
         let (sources_at, receivers_at) = (at(&roots, source_at), at(&leaves, receiver_at));
-        let relays_at = at(&relays, |relay| relay_at(relay).ip());
+        let mut relays_at = at(&relays, |relay| relay_at(relay).ip());
+        relays_at.extend(amt.map(|node| (node, tunnel::ADDRESS.into())));
         let mut paths = BTreeMap::new();
         for &(from, here) in receivers_at.iter().chain(&relays_at) {
             let is_relay = relays_at.iter().any(|&(relay, _)| relay == from);
@@ -260,6 +298,7 @@ impl World {
             above: above.clone(),
         });
         let relays = relays.collect();
+        let amt = plan.amt.map(|_| AmtPlace::new());
         let chaos = Stream::new(plan.seed, "chaos");
         World {
             plan,
@@ -267,15 +306,18 @@ impl World {
             sources,
             receivers,
             relays,
+            amt,
             paths,
             store: Vec::new(),
             held: BTreeMap::new(),
             held_count: 0,
+            announced: BTreeSet::new(),
+            replayed: Vec::new(),
             chaos,
             // The first change is what the source starts with.
             next_change: 1,
             next_fault: 0,
-            next_save: Time::ZERO,
+            next_look: Time::ZERO,
             now: Time::ZERO,
             outcome: Outcome::default(),
         }
@@ -283,11 +325,12 @@ impl World {
 
     pub(crate) fn run(mut self, watch: &mut dyn FnMut(&Step)) -> Result<Outcome, Broken> {
         loop {
-            self.start_programs(watch);
+            self.start_programs(watch)?;
             self.change_files(watch);
             self.break_things(watch);
+            self.serve_tunnels(watch)?;
             self.serve_programs(watch)?;
-            self.carry_out()?;
+            self.carry_out(watch)?;
             let is_over =
                 self.next_change >= self.plan.changes.len() && self.receivers.iter().all(|one| one.done);
             if is_over || self.now >= END {
@@ -314,7 +357,7 @@ impl World {
 
     /// When something happens next.
     fn next_time(&mut self) -> Time {
-        let mut next = self.simulation.next_event().unwrap_or(Time::MAX).min(self.next_save);
+        let mut next = self.simulation.next_event().unwrap_or(Time::MAX).min(self.next_look);
         let mut consider = |time: Option<Time>| next = next.min(time.unwrap_or(Time::MAX));
         consider(self.held.keys().next().map(|(at, _)| *at));
         consider(self.plan.changes.get(self.next_change).map(|change| change.at));
@@ -323,15 +366,23 @@ impl World {
             consider(relay.starts_at);
             consider(relay.program.as_ref().and_then(Relay::deadline));
         }
+        if let Some(amt) = &self.amt {
+            consider(amt.starts_at);
+            consider(amt.deadline());
+        }
         for source in &self.sources {
             consider(source.starts_at);
             consider(source.ends_at);
             consider(source.storing.as_ref().map(|(at, _)| *at));
+            consider(Some(source.disk_until));
             consider(source.program.as_ref().and_then(SourceProgram::deadline));
         }
         for receiver in &self.receivers {
             consider(receiver.starts_at);
+            consider(receiver.astray_until);
             consider(Some(receiver.disk_until).filter(|&until| until > self.now));
+            consider(receiver.tunnel.as_ref().map(|tunnel| tunnel.deadline() - receiver.ahead));
+            consider(receiver.listener.as_ref().map(|listener| listener.deadline() - receiver.ahead));
             consider(receiver.program.as_ref().map(|program| program.deadline() - receiver.ahead));
         }
         next.max(self.now)

@@ -8,11 +8,14 @@ use layercast_simulator::ForeignPacket;
 use layercast_simulator::outside::Handle;
 
 use super::relaying::child_at;
-use super::{CHANNELS, KEPT, Passing, Sent, Step, World, receiver_at};
+use super::tunnel::{ADDRESS, machine_of};
+use super::{KEPT, Passing, Sent, Step, World, receiver_at};
 use crate::judge::Broken;
+use crate::listener::{ANNOUNCED, ANNOUNCEMENTS};
 use crate::receiver::{Ended, ReceiverProgram};
 use crate::relay::relay_at;
 use crate::source::GROUP;
+use crate::wire::CHANNELS;
 use crate::wire::packet_number;
 
 impl World {
@@ -21,7 +24,9 @@ impl World {
         if std::mem::replace(joined, is_joined) == is_joined {
             return;
         }
-        self.hold(number, channel, is_joined);
+        if !self.subscribe(number, channel, is_joined) {
+            self.hold(number, channel, is_joined);
+        }
     }
 
     /// Has the network send a channel to a machine, or no longer; those of relays come after those of receivers.
@@ -33,7 +38,7 @@ impl World {
     }
 
     /// Carries out what programs want.
-    pub(super) fn carry_out(&mut self) -> Result<(), Broken> {
+    pub(super) fn carry_out(&mut self, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
         for number in 0..self.sources.len() {
             let Some(program) = &mut self.sources[number].program else { continue };
             let packets = std::mem::take(&mut program.packets);
@@ -52,6 +57,11 @@ impl World {
                 }
                 let slot = self.simulation.multicast_foreign(session, channel, packet(&bytes), Handle);
                 self.put(slot, Sent { from, to: GROUP, bytes });
+            }
+            self.carry_announcements(number);
+            if let Some(why) = self.sources[number].program.as_mut().and_then(|program| program.failed.take())
+            {
+                self.source_failed(number, &why, watch);
             }
         }
         Ok(())
@@ -91,7 +101,7 @@ impl World {
         ended
     }
 
-    fn put(&mut self, slot: Option<u32>, sent: Sent) {
+    pub(super) fn put(&mut self, slot: Option<u32>, sent: Sent) {
         let Some(slot) = slot.map(|slot| slot as usize) else { return };
         if self.store.len() <= slot {
             self.store.resize_with(slot + 1, || None);
@@ -100,7 +110,7 @@ impl World {
     }
 
     /// Sends a datagram of a receiver, which may be cut off.
-    fn send_from(&mut self, receiver: usize, sent: Sent) {
+    pub(super) fn send_from(&mut self, receiver: usize, sent: Sent) {
         if self.receivers[receiver].partitioned_until <= self.now {
             self.send(sent);
         }
@@ -108,7 +118,7 @@ impl World {
 
     /// Sends a datagram by unicast, if there is a path.
     pub(super) fn send(&mut self, sent: Sent) {
-        if let Some(&path) = self.paths.get(&(sent.from.ip(), sent.to.ip())) {
+        if let Some(&path) = self.paths.get(&(machine_of(sent.from.ip()), machine_of(sent.to.ip()))) {
             let slot = self.simulation.send_foreign(path, packet(&sent.bytes), Handle);
             self.put(slot, sent);
         }
@@ -127,7 +137,13 @@ impl World {
             } else if let Some(number) = (0..self.relays.len()).find(|&relay| relay_at(relay).ip() == to.ip())
             {
                 self.pass_to_relay(number, from, to, &bytes);
+            } else if machine_of(to.ip()) == ADDRESS {
+                self.pass_to_amt(from, to, &bytes);
             } else if let Some(number) = (0..self.receivers.len()).find(|&one| receiver_at(one) == to.ip()) {
+                if machine_of(from.ip()) == ADDRESS {
+                    self.pass_to_gateway(number, (from, to), &bytes, None, watch)?;
+                    continue;
+                }
                 self.pass_unicast(number, from, &mut bytes, watch)?;
             }
         }
@@ -139,11 +155,14 @@ impl World {
                 let Some(host) = receivers.get_mut(arrival.receiver as usize).map(|one| one.host.0) else {
                     continue;
                 };
-                let Some(Sent { bytes, .. }) = arrived_in(&self.store, arrival.header.0) else { continue };
-                let Some(channel) = channel_of(&bytes) else { continue };
+                let Some(Sent { bytes, from, to }) = arrived_in(&self.store, arrival.header.0) else {
+                    continue;
+                };
+                let known = (to == ANNOUNCEMENTS).then_some(ANNOUNCED);
+                let Some(channel) = known.or_else(|| channel_of(&bytes)) else { continue };
                 arrived.push(Passing {
                     receiver: host as usize,
-                    from: SocketAddr::new(place.address, 9000),
+                    from,
                     channel,
                     ecn: arrival.ecn,
                     bytes,
@@ -153,10 +172,14 @@ impl World {
         }
         for packet in arrived {
             match packet.receiver.checked_sub(self.receivers.len()) {
+                Some(_) if self.is_amt_host(packet.receiver) => {
+                    self.tunnel_packet(packet.from, packet.channel, &packet.bytes);
+                }
                 Some(relay) => self.relay_packet(relay, packet.from, packet.channel, &packet.bytes),
                 None => self.arrive(packet, watch)?,
             }
         }
+        self.deliver_forged(watch)?;
         while let Some(entry) = self.held.first_entry().filter(|entry| entry.key().0 <= self.now) {
             let packet = entry.remove();
             self.pass(packet, watch)?;
@@ -172,7 +195,9 @@ impl World {
         if receiver.partitioned_until.max(receiver.without_multicast_until) > self.now {
             return Ok(());
         }
-        if receiver.heard.len() < KEPT {
+        if packet.channel == ANNOUNCED {
+            self.keep_announcement(packet.from, &packet.bytes);
+        } else if receiver.heard.len() < KEPT {
             receiver.heard.push((packet.from, packet.channel, packet.bytes.clone()));
         } else if let Some(place) = receiver.heard.get_mut(self.outcome.packets as usize % KEPT) {
             *place = (packet.from, packet.channel, packet.bytes.clone());
@@ -215,11 +240,14 @@ impl World {
     }
 
     /// Passes a packet to a receiver's program, if it has joined the channel.
-    fn pass(&mut self, packet: Passing, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
+    pub(super) fn pass(&mut self, packet: Passing, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
         let Passing { receiver: number, from, channel, ecn, mut bytes, is_forged } = packet;
         let receiver = &mut self.receivers[number];
         let local = self.now + receiver.ahead;
         let has_joined = receiver.joined.get(channel.index()) == Some(&true);
+        if channel == ANNOUNCED && has_joined {
+            return self.announcement(number, from, &bytes, watch);
+        }
         let Some(program) = receiver.program.as_mut().filter(|_| has_joined) else { return Ok(()) };
         if receiver.probes {
             program.probed(local, from, &bytes);

@@ -3,12 +3,14 @@
 use std::net::SocketAddr;
 
 use layercast_core::contract::Ecn;
-use layercast_core::units::Channel;
+use layercast_core::units::{Channel, Duration};
 
 use super::{Passing, Step, World, say, source_at};
+use crate::disk::State;
 use crate::fault::{Fault, Forgery};
 use crate::forgery;
 use crate::plan::FAULTS_UNTIL;
+use crate::state;
 
 impl World {
     /// Lets faults happen.
@@ -25,7 +27,8 @@ impl World {
     fn break_one(&mut self, fault: Fault, watch: &mut dyn FnMut(&Step)) {
         match fault {
             Fault::KillReceiver { receiver, down, power } => {
-                if self.receivers[receiver].program.take().is_some() {
+                let place = &mut self.receivers[receiver];
+                if place.program.take().is_some() || place.listener.take().is_some() {
                     if power {
                         self.receivers[receiver].disk.lose_power();
                     }
@@ -40,12 +43,19 @@ impl World {
                     place.disk.set(|disk| disk.killed_after = Some(after));
                 }
             }
-            Fault::KillSource { down } => {
-                self.kill_source(0);
+            Fault::KillSource { down, power } => {
+                self.kill_source(0, power);
                 if let Some(source) = self.sources.first_mut() {
                     source.starts_at = Some(self.now + down);
                 }
             }
+            Fault::DamageState => {
+                if let Some(source) = self.sources.first_mut() {
+                    source.is_damaged |= state::damage(&source.disk, &mut self.chaos);
+                }
+            }
+            Fault::FailingState { share, lasts } => self.break_state(lasts, |disk| disk.failing = share),
+            Fault::FullState { lasts } => self.break_state(lasts, |disk| disk.space = Some(0)),
             Fault::Partition { receiver, lasts } => {
                 for (number, place) in self.receivers.iter_mut().enumerate() {
                     if receiver.is_none_or(|receiver| receiver == number) {
@@ -71,6 +81,11 @@ impl World {
             Fault::KillRelay { relay, down } => self.kill_relay(relay, down),
             Fault::ClockJump { receiver, by } => self.receivers[receiver].ahead += by,
             Fault::Forge { receiver, count, kind } => self.forge(receiver, count, kind),
+            Fault::ForgeAnnouncements { receiver, count, kind } => {
+                self.forge_announcements(receiver, count, kind);
+            }
+            Fault::KillAmtRelay { down } => self.kill_amt(down),
+            Fault::ForgeAmt { count, kind } => self.forge_tunnelled(count, kind),
             Fault::SecondSource { lasts } => {
                 if let Some(other) = self.sources.get_mut(1) {
                     other.starts_at = Some(self.now);
@@ -79,6 +94,14 @@ impl World {
             }
         }
         debug_assert!(self.now <= FAULTS_UNTIL, "faults end");
+    }
+
+    /// Something is wrong with the source's disk for a while.
+    fn break_state(&mut self, lasts: Duration, how: impl FnOnce(&mut State)) {
+        if let Some(source) = self.sources.first_mut() {
+            source.disk.set(how);
+            source.disk_until = self.now + lasts;
+        }
     }
 
     fn forge(&mut self, number: usize, count: u32, kind: Forgery) {

@@ -6,22 +6,28 @@ use std::net::IpAddr;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::node::Relay;
+use layercast_delivery::search::Known;
+use layercast_delivery::security::encryption::Salt;
+use layercast_delivery::send_state::file::Saved;
 
-use super::{CHANNELS, RESTART_AFTER, SAVE_EVERY, Step, World, say, source_at};
+use super::{LOOK_EVERY, RESTART_AFTER, Step, World, say, source_at};
 use crate::judge::{self, Broken};
 use crate::receiver::{Ended, ReceiverProgram};
-use crate::source::{Saved, SourceProgram};
+use crate::source::{Files, SourceProgram};
+use crate::state;
+use crate::wire::CHANNELS;
 
 impl World {
-    pub(super) fn start_programs(&mut self, watch: &mut dyn FnMut(&Step)) {
+    pub(super) fn start_programs(&mut self, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
         self.start_relays(watch);
         for number in 0..self.sources.len() {
             if self.sources[number].starts_at.is_some_and(|at| at <= self.now) {
-                self.start_source(number, watch);
+                self.start_source(number, watch)?;
             }
             if self.sources[number].ends_at.is_some_and(|at| at <= self.now) {
                 self.sources[number].ends_at = None;
-                self.kill_source(number);
+                self.kill_source(number, false);
+                self.sources[number].starts_at = None;
                 say(watch, self.now, || format!("source {number} ends without a word"));
             }
         }
@@ -31,14 +37,11 @@ impl World {
                 receiver.starts_at = None;
                 receiver.lives += 1;
                 self.outcome.starts += 1;
-                let stream = Stream::new(self.plan.seed, &format!("receiver/{number}/{}", receiver.lives));
-                let local = self.now + receiver.ahead;
-                let disk = receiver.disk.clone();
-                let program = ReceiverProgram::new((&self.plan, number), source_at(0), disk, stream, local);
-                receiver.program = Some(program);
-                receiver.last = "started".to_owned();
-                self.carry_receiver(number);
+                self.begin_receiver(number, watch);
                 say(watch, self.now, || format!("receiver {number} starts"));
+            }
+            if self.receivers[number].astray_until.take_if(|at| *at <= self.now).is_some() {
+                self.stop_receiver(number, RESTART_AFTER, "it waits for another source", watch)?;
             }
             let receiver = &mut self.receivers[number];
             if receiver.disk_until <= self.now {
@@ -47,48 +50,116 @@ impl World {
                 say(watch, self.now, || format!("receiver {number}: the disk works again"));
             }
         }
-        self.store_states();
+        (0..self.sources.len()).for_each(|number| self.store_state(number, watch));
+        if self.now >= self.next_look {
+            self.next_look = self.now + LOOK_EVERY;
+        }
+        Ok(())
     }
 
-    /// Sources store what they have reached, which takes their disk a while.
-    fn store_states(&mut self) {
-        let is_due = self.now >= self.next_save;
-        if is_due {
-            self.next_save = self.now + SAVE_EVERY;
+    /// A receiver receives a session of which this is known.
+    pub(super) fn open_receiver(&mut self, number: usize, known: Known, salt: Option<Salt>) {
+        self.open_tunnel(number);
+        let receiver = &mut self.receivers[number];
+        let stream = Stream::new(self.plan.seed, &format!("receiver/{number}/{}", receiver.lives));
+        let local = self.now + receiver.ahead;
+        let of = (source_at(0), known, salt);
+        let program = ReceiverProgram::new((&self.plan, number), of, receiver.disk.clone(), stream, local);
+        receiver.program = Some(program);
+        receiver.last = "started".to_owned();
+        self.carry_receiver(number);
+    }
+
+    /// A source stores what it has reached, which takes its disk a while.
+    fn store_state(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) {
+        let now = self.now;
+        let source = &mut self.sources[number];
+        if source.disk_until <= now {
+            source.disk_until = Time::MAX;
+            source.disk.set(|disk| (disk.space, disk.failing) = (None, 0.0));
+            say(watch, now, || format!("source {number}: the disk works again"));
         }
-        let takes = self.plan.protection.map_or(Duration::ZERO, |protection| protection.storing);
-        for source in &mut self.sources {
-            let Some(program) = &mut source.program else { continue };
-            if is_due && source.storing.is_none() {
-                source.storing = Some((self.now + takes, program.save()));
+        let Some(program) = &mut source.program else { return };
+        if now >= self.next_look
+            && let Some(state) = program.look(now, source.storing.is_none())
+        {
+            source.storing = Some((now + self.plan.storing(), state));
+        }
+        let Some((_, state)) = source.storing.take_if(|(at, _)| *at <= now) else { return };
+        match state::replace(source.disk.clone(), &state.bytes) {
+            Ok(()) => {
+                source.is_damaged = false;
+                program.stored(&self.plan, now, state.granted);
             }
-            if let Some((_, saved)) = source.storing.take_if(|(at, _)| *at <= self.now) {
-                program.stored(&saved);
-                source.saved = saved;
+            Err(error) if program.is_started() => {
+                say(watch, now, || format!("source {number}: its state is not written: {error}"));
             }
+            Err(error) => self.source_failed(number, &format!("its state cannot be written: {error}"), watch),
         }
     }
 
-    /// A source's program is killed. A state that it was about to store may be there.
-    pub(super) fn kill_source(&mut self, number: usize) {
+    /// A source's program is killed in the midst of what it stores; its machine may lose its power.
+    pub(super) fn kill_source(&mut self, number: usize, power: bool) {
         let Some(source) = self.sources.get_mut(number) else { return };
         source.program = None;
-        if let Some((_, saved)) = source.storing.take()
-            && self.chaos.chance(0.5)
-        {
-            source.saved = saved;
+        if let Some((_, state)) = source.storing.take() {
+            let after = (self.chaos.bits() % (state::OPERATIONS + 1)) as u32;
+            source.disk.set(|disk| disk.killed_after = Some(after));
+            if state::replace(source.disk.clone(), &state.bytes).is_ok() {
+                source.is_damaged = false;
+            }
+            source.disk.set(|disk| disk.killed_after = None);
+        }
+        if power {
+            source.disk.lose_power();
         }
     }
 
-    fn start_source(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) {
+    /// A source ends with an error, and whoever runs it starts it again.
+    pub(super) fn source_failed(&mut self, number: usize, why: &str, watch: &mut dyn FnMut(&Step)) {
+        self.kill_source(number, false);
+        self.sources[number].starts_at = Some(self.now + RESTART_AFTER);
+        say(watch, self.now, || format!("source {number} ends: {why}"));
+    }
+
+    /// What the source before left. If that is damaged, the operator begins with a new state: then receivers must know a new salt.
+    fn saved_state(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) -> Result<Saved, Broken> {
+        let (at, seed) = (self.now, self.plan.seed);
+        let place = &mut self.sources[number];
+        let is_damaged = place.is_damaged;
+        let broken = |reason| Broken::State { at, source_number: number, is_damaged, reason };
+        let error = match state::read(&place.disk) {
+            Ok(_) if is_damaged => return Err(broken("no error".to_owned())),
+            Ok(saved) => return Ok(saved),
+            Err(error) if !is_damaged => return Err(broken(error.to_string())),
+            Err(error) => error,
+        };
+        say(watch, at, || format!("source {number}: its state is removed: {error}"));
+        place.is_damaged = state::remove(place.disk.clone()).is_err();
+        place.states += 1;
+        place.highest = 0;
+        let Some(salt) = &mut place.salt else { return Ok(Saved::default()) };
+        let mut random = Stream::new(seed, &format!("salt/{number}/{}", place.states));
+        *salt = Salt((u128::from(random.bits()) << 64 | u128::from(random.bits())).to_be_bytes());
+        for receiver in 0..self.receivers.len() {
+            if self.receivers[receiver].program.is_some() {
+                self.stop_receiver(receiver, RESTART_AFTER, "the source has a new salt", watch)?;
+            }
+        }
+        Ok(Saved::default())
+    }
+
+    fn start_source(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
         // Two programs must not go on from one stored state.
-        self.kill_source(number);
+        self.kill_source(number, false);
+        let saved = self.saved_state(number, watch)?;
         let place = &mut self.sources[number];
         place.starts_at = None;
         place.lives += 1;
         self.outcome.starts += 1;
-        let started = SourceProgram::new(&self.plan, place.address, place.lives, &mut place.saved, self.now);
-        let Some(mut program) = started else { return };
+        let started =
+            SourceProgram::new(&self.plan, place.address, place.lives, &saved, place.salt, self.now);
+        let Some(mut program) = started else { return Ok(()) };
         if number == 0 {
             // What the folder holds by now.
             let mut files = BTreeMap::new();
@@ -98,13 +169,16 @@ impl World {
             }
             let files: Vec<_> = files.into_iter().collect();
             let is_last = self.next_change >= self.plan.changes.len();
-            program.change(&files, &[], is_last, &place.saved);
+            let written_by = |path: &str| self.plan.written_by(path, self.next_change);
+            program.change(&Files { files: &files, written_by: &written_by, removed: &[], is_last }, &saved);
         } else {
-            program.change(&self.plan.others, &[], true, &Saved::default());
+            let files = Files { files: &self.plan.others, written_by: &|_| 0, removed: &[], is_last: true };
+            program.change(&files, &saved);
         }
-        program.start(self.now);
         say(watch, self.now, || format!("source {number} starts: session {}", program.session().tsi));
+        place.storing = Some((self.now + self.plan.storing(), program.first_state()));
         place.program = Some(program);
+        Ok(())
     }
 
     pub(super) fn change_files(&mut self, watch: &mut dyn FnMut(&Step)) {
@@ -113,10 +187,11 @@ impl World {
         {
             self.next_change += 1;
             let is_last = self.next_change >= self.plan.changes.len();
-            if let Some(source) = self.sources.first_mut()
-                && let Some(program) = &mut source.program
-            {
-                program.change(&change.files, &change.removed, is_last, &source.saved);
+            let written_by = |path: &str| self.plan.written_by(path, self.next_change);
+            let files = &change.files;
+            let files = Files { files, written_by: &written_by, removed: &change.removed, is_last };
+            if let Some(program) = self.sources.first_mut().and_then(|source| source.program.as_mut()) {
+                program.change(&files, &Saved::default());
             }
             let (put, removed) = (change.files.len(), change.removed.len());
             say(watch, self.now, || format!("{put} files change, {removed} are removed"));
@@ -141,6 +216,10 @@ impl World {
         for number in 0..self.receivers.len() {
             let receiver = &mut self.receivers[number];
             let local = self.now + receiver.ahead;
+            if receiver.listener.as_ref().is_some_and(|listener| listener.deadline() <= local) {
+                self.listen(number, watch)?;
+                continue;
+            }
             let Some(program) = receiver.program.as_mut().filter(|program| program.deadline() <= local)
             else {
                 continue;
@@ -181,8 +260,9 @@ impl World {
         watch: &mut dyn FnMut(&Step),
     ) -> Result<(), Broken> {
         say(watch, self.now, || format!("receiver {number} is complete"));
+        self.close_tunnel(number);
         let receiver = &mut self.receivers[number];
-        (receiver.program, receiver.done) = (None, true);
+        (receiver.program, receiver.astray_until, receiver.done) = (None, None, true);
         let (disk, was_killed) = (&receiver.disk, receiver.lives > 1);
         judge::look(&self.plan, self.now, number, disk)?;
         judge::complete(&self.plan, self.now, number, disk, source != source_at(0), was_killed)
@@ -222,7 +302,8 @@ impl World {
     ) -> Result<(), Broken> {
         say(watch, self.now, || format!("receiver {number} ends: {why}"));
         let receiver = &mut self.receivers[number];
-        receiver.program = None;
+        (receiver.program, receiver.listener, receiver.astray_until, receiver.tunnel) =
+            (None, None, None, None);
         receiver.last = why.to_owned();
         receiver.starts_at = Some(self.now + down);
         for channel in 0..CHANNELS {

@@ -7,8 +7,9 @@ use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::node::{Relay, RelayOutput};
 use layercast_delivery::relay::message::DATA_HEAD_MAX;
 
-use super::{CHANNELS, Sent, Step, World, say};
+use super::{Sent, Step, World, say};
 use crate::relay::{relay, relay_at};
+use crate::wire::CHANNELS;
 
 /// The machine of a relay.
 pub(super) struct RelayPlace {

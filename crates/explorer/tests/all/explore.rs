@@ -42,6 +42,8 @@ fn seeds_differ() {
     assert!((30..80).contains(&plans.iter().filter(|plan| plan.is_mirror).count()));
     assert!((100..170).contains(&plans.iter().filter(|plan| plan.packs).count()));
     assert!((20..50).contains(&plans.iter().filter(|plan| plan.relays.len() > 1).count()));
+    assert!((20..65).contains(&plans.iter().filter(|plan| plan.is_announced).count()));
+    assert!((15..60).contains(&plans.iter().filter(|plan| plan.amt.is_some()).count()));
     assert!(plans.iter().map(|plan| plan.faults.len()).sum::<usize>() > 400);
     assert!(plans.iter().any(|plan| plan.last_files().iter().any(|(_, bytes)| bytes.len() > 100_000)));
 }

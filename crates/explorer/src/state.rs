@@ -1,0 +1,47 @@
+//! The state of a source on a disk that fails.
+
+use std::io;
+
+use layercast_core::stream::Stream;
+use layercast_delivery::disk::{Disk as _, DiskFile as _};
+use layercast_delivery::send_state::file::{Saved, StateError};
+
+use crate::disk::FaultyDisk;
+
+const STATE: &str = "state";
+const NEW: &str = "state.new";
+/// Operations of [`replace`].
+pub(crate) const OPERATIONS: u64 = 5;
+
+/// Reads a state; an empty one if there is no file.
+pub(crate) fn read(disk: &FaultyDisk) -> Result<Saved, StateError> {
+    let file = disk.files().into_iter().find(|(path, _)| path == STATE);
+    file.map_or_else(|| Ok(Saved::default()), |(_, bytes)| Saved::parse(&bytes))
+}
+
+/// Replaces the file of a state as a whole.
+pub(crate) fn replace(mut disk: FaultyDisk, bytes: &[u8]) -> io::Result<()> {
+    let file = disk.open(NEW)?;
+    file.set_length(0)?;
+    file.write_at(0, bytes)?;
+    file.sync()?;
+    disk.rename(NEW, STATE)
+}
+
+/// Damages a state, as a disk does whose sectors fail. Whether there is one.
+pub(crate) fn damage(disk: &FaultyDisk, chaos: &mut Stream) -> bool {
+    let Some((_, mut bytes)) = disk.files().into_iter().find(|(path, _)| path == STATE) else { return false };
+    let at = (chaos.bits() % bytes.len().max(1) as u64) as usize;
+    if chaos.chance(0.5) {
+        bytes.truncate(at);
+    } else {
+        bytes.iter_mut().skip(at).take(1 + chaos.bits() as usize % 600).for_each(|byte| *byte ^= 0x5a);
+    }
+    disk.put(STATE, &bytes);
+    true
+}
+
+/// An operator removes the state.
+pub(crate) fn remove(mut disk: FaultyDisk) -> io::Result<()> {
+    disk.remove(STATE)
+}
