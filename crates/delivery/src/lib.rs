@@ -13,6 +13,7 @@ pub mod announce;
 pub mod carousel;
 pub mod catalogue;
 pub mod disk;
+pub mod finding;
 pub mod follow;
 mod framing;
 pub mod groups;

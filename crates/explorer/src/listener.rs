@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::announce::directory::{Directory, Limits};
-use layercast_delivery::announce::finding::{self, Place};
 use layercast_delivery::announce::sap::PORT;
 use layercast_delivery::announce::signature::Ed25519;
+use layercast_delivery::finding::{self, Place};
 use layercast_delivery::security::keys::PublicKey;
 
 use crate::wire::CHANNELS;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use layercast_delivery::announce::directory::{Directory, Entry, Owner, Refusal};
-use layercast_delivery::announce::finding::{self, Place};
+use layercast_delivery::finding::{self, Place};
 use layercast_delivery::security::keys::PublicKey;
 
 use super::Sought;

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use super::directory::{Directory, Entry, FindError, Owner};
-use super::sdp::{Description, SdpError};
+use crate::announce::directory::{Directory, Entry, FindError, Owner};
+use crate::announce::sdp::{Description, SdpError};
 use crate::search::Known;
 use crate::security::encryption::Salt;
 use crate::security::keys::PublicKey;
