@@ -115,7 +115,7 @@ impl World {
         }
     }
 
-    /// A source ends with an error, and whoever runs it starts it again.
+    /// A source ends with an error, and its operator starts it again.
     pub(super) fn source_failed(&mut self, number: usize, why: &str, watch: &mut dyn FnMut(&Step)) {
         self.kill_source(number, false);
         self.sources[number].starts_at = Some(self.now + RESTART_AFTER);
