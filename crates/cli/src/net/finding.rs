@@ -8,7 +8,6 @@ use std::time::Duration as StdDuration;
 use anyhow::Context as _;
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::url::SessionUrl;
-use layercast_delivery::finding::{self, Place};
 use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};

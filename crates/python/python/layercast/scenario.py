@@ -648,6 +648,10 @@ class Layers(Table):
     fractions : Sequence[float]
         The levels of each capacity: such as 0.8 and 0.9 to use it, and 1.1 just above it. Takes a list of
         numbers above 0, such as [0.8, 0.9, 1.1]. If None: as the scheme needs.
+    phases : Literal["random", "together"]
+        When the source's layers begin: each at a random moment within its spacing, or all at one moment, as
+        in a script that starts the constant rates of ns-2 at one time. See `docs/readings.md`. Takes one of
+        "random", "together". By default random.
     """
 
     scheme: Literal["doubling", "equal", "increase-by-one", "multiplicative", "heavy-tail", "explicit", "fractions"] | None = None
@@ -659,6 +663,7 @@ class Layers(Table):
     rates: Sequence[str] | None = None
     capacities: Sequence[str] | None = None
     fractions: Sequence[float] | None = None
+    phases: Literal["random", "together"] | None = None
 
 
 @dataclass(kw_only=True)

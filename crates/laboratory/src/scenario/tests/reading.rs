@@ -1,6 +1,5 @@
 //! What a correct file means.
 
-use layercast_core::layers::Phases;
 use layercast_core::layers::{LayerTable, Phases};
 use layercast_core::units::{Duration, Rate, Size, Time};
 use layercast_simulator::DropTailConfig;
