@@ -208,7 +208,7 @@ reproduce-weizhang: toolchain ## Judge the claims of Wei and Zhang's report, dra
 reproduce-amca: toolchain ## Judge the claims of the AMCA report, draw its figures and write docs/reproduction/amca.md (two minutes of processor time)
 	$(call REPRODUCE,amca)
 
-readings: toolchain ## Run every experiment at a drop-tail queue in both readings, plain by phase and jittered, and write the table of docs/readings.md
+readings: toolchain ## Run every experiment at a drop-tail queue in each reading, plain by phase, jittered, together, and write the table of docs/readings.md
 	$(CARGO) run $(TOOLS) --release --locked --quiet --package layercast-reproduction -- readings \
 	  --out $(OUT) --page docs/readings.md $(REPRODUCTION_OPTIONS)
 

@@ -1,7 +1,7 @@
 //! Regenerates the figures of papers and says which of their claims hold.
 //!
 //! `make reproduce-thesis` and its like each run all of a paper and write its page in the
-//! documentation; `make readings` runs every experiment at a drop-tail queue in both readings, `make studies` what
+//! documentation; `make readings` runs every experiment at a drop-tail queue in all readings, `make studies` what
 //! goes across papers. `--quick` runs everything briefly.
 
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ struct Arguments {
     jobs: Option<usize>,
 }
 
-/// What stands for both readings of all experiments at drop-tail queues.
+/// What stands for the readings of all experiments at drop-tail queues.
 const READINGS: &str = "readings";
 
 /// What stands for the studies across papers.

@@ -1,4 +1,4 @@
-//! An experiment of which both readings are taken.
+//! An experiment of which readings are taken.
 
 /// A scenario, what is changed in it, and what is reported.
 #[derive(Clone, Debug)]

@@ -76,12 +76,14 @@ fn shared_link() -> Vec<Experiment> {
 
 /// Sections V-A to V-E of the FLID-DL paper; V-D has random loss and no queue.
 fn flid() -> Vec<Experiment> {
-    let alone = Experiment::new("flid/one-bottleneck").row("FLID-DL", "flid@R", None);
-    let four = Experiment::new("flid/four-sessions").row("mean of 4", "f*", None);
+    // Without TCP there is no rhythm, and the reading changes little.
+    let alone = Experiment::new("flid/one-bottleneck").row("FLID-DL", "flid@R", None).off_page();
+    let four = Experiment::new("flid/four-sessions").row("mean of 4", "f*", None).off_page();
     let four_static = Experiment::new("flid/four-sessions")
         .with("static", owned(&["defaults.session.protocol=flid-sl", "defaults.session.options={}"]))
-        .row("mean of 4", "f*", None);
-    let hosts = Experiment::new("flid/coordination").row("mean of 100", "flid@R*", None);
+        .row("mean of 4", "f*", None)
+        .off_page();
+    let hosts = Experiment::new("flid/coordination").row("mean of 100", "flid@R*", None).off_page();
     let beside_tcp = |pairs: u32, each: u32| {
         let mut set = vec![
             format!("flow.tcp.count={pairs}"),
@@ -125,7 +127,7 @@ fn e_flid() -> Vec<Experiment> {
 
 fn wei_zhang() -> Vec<Experiment> {
     let four = Experiment::new("wei-zhang/four-flows").row("mean of 4", "m*@R*", Some("t*@R*"));
-    let alone = Experiment::new("wei-zhang/one-receiver").row("alone", "*@R", None);
+    let alone = Experiment::new("wei-zhang/one-receiver").row("alone", "*@R", None).off_page();
     let of_layers = |base: u32, count: u32| {
         let set = vec![
             format!(
@@ -197,5 +199,5 @@ fn transport() -> Vec<Experiment> {
             experiment.row(node, &format!("elm@{node}"), None)
         })
     };
-    vec![rows("transport/three-links"), rows("transport/file")]
+    vec![rows("transport/three-links").off_page(), rows("transport/file").off_page()]
 }
