@@ -1,7 +1,7 @@
 //! What a source that is started again needs: which symbols it had reached, the hashes of its files, and the packet numbers
 //! that it may have used.
 //!
-//! Bottom-up: [`fingerprint`] (what a file is known by) · [`file`] (a state as bytes) · [`Storing`] (when it is stored, and which
+//! Bottom-up: [`fingerprint`] (what a file is known by) · [`mod@file`] (a state as bytes) · [`Storing`] (when it is stored, and which
 //! packet numbers may be used by then). Reading and replacing the file belong to the host. The file must be replaced as a whole: after a
 //! crash there is the one before or the new one.
 

@@ -119,7 +119,7 @@ pub enum Fault {
     ForgeAmt {
         /// How many.
         count: u32,
-        /// What they are; [`Forgery::OtherSession`] is a replay from another address.
+        /// What they are; `OtherSession` is a replay from another address.
         kind: Forgery,
     },
     /// Another source sends other files to the same groups.

@@ -1,6 +1,6 @@
 //! The state of a source as bytes.
 //!
-//! It is one [record](crate::record) of JSON after its head. Of a long file the objects are its parts; a package of files has no
+//! It is one [record] of JSON after its head. Of a long file the objects are its parts; a package of files has no
 //! fingerprint, since it is made again from its files.
 
 use std::collections::BTreeMap;
