@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+use layercast_core::modes::refusals;
 pub(crate) use layercast_core::modes::{BOTH, CHOOSES, Cell, Reason, Row, Rule, USED, needs, no, row};
-use layercast_core::modes::{Refused, refusals};
 
 use crate::failure::Failure;
 
@@ -73,11 +73,8 @@ impl<M: Copy + PartialEq> Table<M> {
         let title = self.modes.get(column).map_or("", |mode| mode.name);
         let refused = refusals(self.rows, column, |name| given.has(name) && !but.contains(&name));
         let errors = refused.iter().map(|refusal| {
-            let what = match &refusal.refused {
-                Refused::Mode => format!("cannot be used with `{} {title}`", self.command),
-                Refused::With(with) => format!("cannot be used with {}", names.all(with)),
-                Refused::Without(without) => format!("needs {}", names.all(without)),
-            };
+            let mode = format!("`{} {title}`", self.command);
+            let what = refusal.refused.text(&mode, |flags| names.all(flags));
             let Reason { why, instead } = refusal.reason;
             format!("error: {} {what}: {why}\n  = help: {instead}", names.of_flag(refusal.flag))
         });

@@ -3,6 +3,8 @@
 //! A table has a row for each flag. The command line and the interfaces for programs apply the same tables, each with names of its own
 //! for the flags.
 
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Why a flag is refused, and what to do instead.
@@ -92,6 +94,17 @@ pub enum Refused {
     With(Vec<&'static str>),
     /// It needs one of these.
     Without(&'static [&'static str]),
+}
+
+impl Refused {
+    /// That in words, with what the mode and any of `all` flags are called.
+    pub fn text(&self, mode: &str, all: impl Fn(&[&'static str]) -> String) -> String {
+        match self {
+            Refused::Mode => format!("cannot be used with {mode}"),
+            Refused::With(with) => format!("cannot be used with {}", all(with)),
+            Refused::Without(without) => format!("needs {}", all(without)),
+        }
+    }
 }
 
 /// A flag that is refused.

@@ -406,16 +406,12 @@ impl Catalogue {
             Ok(Content::File { coding, sha256 })
         };
         let entry = |toi: u32, content, leaves: &Arc<[Sha256]>, part| Entry {
-            toi: toi.into(),
-            path: item.path.clone(),
-            content,
             leaves: Arc::clone(leaves),
             package: u32::try_from(item.members.len()).ok().filter(|&files| files > 0),
             part,
             attributes: item.attributes,
-            compressed: None,
-            md5: None,
             tag: item.tag.filter(|_| part.is_none()),
+            ..Entry::new(toi.into(), item.path.clone(), content)
         };
         let (Some((_, Some(sha256))), Some(parts)) = (item.file, &item.parts) else {
             let content = item.file.map_or(Ok(Content::Folder), file)?;

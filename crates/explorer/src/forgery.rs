@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use layercast_core::stream::Stream;
-use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{
     Coding, Content, ContentEncoding, Entry, FEC_NO_CODE, Instance, TOI_TABLE, compressed, decompressed,
     table_fti,
@@ -109,18 +108,7 @@ fn table(mut repr: Repr, payload: &[u8], chaos: &mut Stream) -> Vec<u8> {
         expires_s: 4_000_000_000,
         wants_completions: false,
         session: String::new(),
-        entries: vec![Entry {
-            toi: 1 + u128::from(chaos.bits() % 4),
-            path: "a".to_owned(),
-            content,
-            leaves: [].into(),
-            package: None,
-            part: None,
-            attributes: Attributes::default(),
-            compressed: None,
-            md5: None,
-            tag: None,
-        }],
+        entries: vec![Entry::new(1 + u128::from(chaos.bits() % 4), "a", content)],
         removed: vec![2],
         removed_files: Vec::new(),
     };

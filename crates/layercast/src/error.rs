@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use layercast_core::layers::LayerError;
-use layercast_core::modes::{Refusal, Refused};
+use layercast_core::modes::Refusal;
 use layercast_core::wire::GroupError;
 use layercast_delivery::protocols::ProtocolError;
 use layercast_transport::finding::FindingError;
@@ -78,13 +78,9 @@ impl Conflict {
     /// In words, with names for what is called so in the command's table: the arguments of `layercast list modes` with `_` for `-`.
     pub fn text(&self, name: impl Fn(&'static str) -> &'static str) -> String {
         let Conflict { refusal: Refusal { flag, refused, reason }, mode } = self;
-        let all = |names: &[&'static str]| names.iter().map(|one| name(one)).collect::<Vec<_>>().join(" or ");
-        let what = match refused {
-            Refused::Mode => format!("cannot be used with {mode}"),
-            Refused::With(with) => format!("cannot be used with {}", all(with)),
-            Refused::Without(without) => format!("needs {}", all(without)),
-        };
-        format!("{} {what}: {}", name(flag), reason.why)
+        let all =
+            |flags: &[&'static str]| flags.iter().map(|flag| name(flag)).collect::<Vec<_>>().join(" or ");
+        format!("{} {}: {}", name(flag), refused.text(mode, all), reason.why)
     }
 }
 

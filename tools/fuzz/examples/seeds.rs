@@ -212,18 +212,7 @@ impl Corpus {
             let leaves = (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect();
             let path = format!("a folder/a file & more {toi}.tar.gz");
             let package = (toi == 1).then_some(300);
-            Some(Entry {
-                toi,
-                path,
-                content,
-                leaves,
-                package,
-                part: None,
-                attributes,
-                compressed: None,
-                md5: None,
-                tag: None,
-            })
+            Some(Entry { leaves, package, attributes, ..Entry::new(toi, path, content) })
         };
         let instance = Instance {
             number: Some(1),

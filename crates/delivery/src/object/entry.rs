@@ -39,6 +39,22 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// An object of which nothing else is known.
+    pub fn new(toi: Toi, path: impl Into<String>, content: Content) -> Entry {
+        Entry {
+            toi,
+            path: path.into(),
+            content,
+            leaves: Arc::default(),
+            package: None,
+            part: None,
+            attributes: Attributes::default(),
+            compressed: None,
+            md5: None,
+            tag: None,
+        }
+    }
+
     /// The hashes of its blocks, if the sender is trusted who wrote this entry.
     pub fn block_hashes(&self) -> BlockHashes {
         let Content::File { coding: Coding::RaptorQ(oti), sha256 } = self.content else {

@@ -1,7 +1,6 @@
 //! Instances of the file delivery table (RFC 6726, section 3.4).
 
 use core::fmt::Write as _;
-use std::sync::Arc;
 
 use base16ct::lower::encode_string as hex;
 use base64ct::{Base64, Encoding as _};
@@ -117,18 +116,10 @@ impl Instance {
         for node in root.children().filter(roxmltree::Node::is_element) {
             match node.tag_name().name() {
                 "File" => instance.entries.push(read_file(root, node)?),
-                "Folder" => instance.entries.push(Entry {
-                    toi: read_toi(node)?,
-                    path: read_path(node, "Path")?,
-                    content: Content::Folder,
-                    leaves: Arc::default(),
-                    package: None,
-                    part: None,
-                    attributes: read_attributes(node)?,
-                    compressed: None,
-                    md5: None,
-                    tag: None,
-                }),
+                "Folder" => {
+                    let entry = Entry::new(read_toi(node)?, read_path(node, "Path")?, Content::Folder);
+                    instance.entries.push(Entry { attributes: read_attributes(node)?, ..entry });
+                }
                 "Removed" if node.has_attribute("Path") => {
                     instance.removed_files.push((read_toi(node)?, read_path(node, "Path")?));
                 }

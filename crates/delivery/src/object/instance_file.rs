@@ -30,18 +30,10 @@ fn text<'a>(root: Node<'a, '_>, file: Node<'a, '_>, name: &'static str) -> Resul
 /// A file. One that cannot be received is an entry as well, so that the others of the instance can.
 pub(super) fn read_file(root: Node<'_, '_>, file: Node<'_, '_>) -> Result<Entry, TableError> {
     let location = file.attribute("Content-Location").ok_or(TableError::Field("Content-Location"))?;
-    let mut entry = Entry {
-        toi: read_toi(file)?,
-        path: read_location(location).ok_or(TableError::Field("Content-Location"))?,
-        content: Content::Folder,
-        leaves: Arc::default(),
-        package: None,
-        part: None,
-        attributes: read_attributes(file)?,
-        compressed: None,
-        md5: None,
-        tag: None,
-    };
+    let toi = read_toi(file)?;
+    let path = read_location(location).ok_or(TableError::Field("Content-Location"))?;
+    let mut entry = Entry::new(toi, path, Content::Folder);
+    entry.attributes = read_attributes(file)?;
     let content = read_coding(root, file).and_then(|coding| {
         entry.compressed = read_compressed(root, file, coding.length())?;
         entry.md5 = match file.attribute("Content-MD5") {

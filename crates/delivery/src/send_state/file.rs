@@ -278,7 +278,6 @@ fn bytes<'a>(numbers: &Numbers, entries: impl Iterator<Item = Entry<'a>>) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Attributes;
 
     const NUMBERS: Numbers = Numbers { salt: Some(Salt([0xa5; 16])), granted: 1 << 24 };
 
@@ -326,18 +325,7 @@ mod tests {
 
     fn object(path: &str, hash: Sha256) -> Object {
         let coding = Coding::plan(7, 100).expect("a coding");
-        Object {
-            toi: 1,
-            path: path.into(),
-            content: Content::File { coding, sha256: Some(hash) },
-            leaves: Arc::default(),
-            package: None,
-            part: None,
-            attributes: Attributes::default(),
-            compressed: None,
-            md5: None,
-            tag: None,
-        }
+        Object::new(1, path, Content::File { coding, sha256: Some(hash) })
     }
 
     /// A state of a file of three parts, and what it is read as.

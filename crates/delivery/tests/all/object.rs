@@ -94,17 +94,16 @@ fn part() -> FilePart {
 
 fn instance(path: &str) -> Instance {
     let file = |toi, length| Entry {
-        toi,
-        path: format!("{path}{toi}"),
-        content: Content::File { coding: Coding::plan(length, 916).unwrap(), sha256: Some([0xab; 32]) },
         // Two blocks, and one.
         leaves: (0..length / 900_000 * 2).map(|number| [number as u8; 32]).collect(),
         package: (toi == 1).then_some(300),
         part: (toi == 3).then(part),
         attributes: Attributes { mode: Some(0o755), modified_ns: Some(1_700_000_000_123_456_789) },
-        compressed: None,
-        md5: None,
-        tag: None,
+        ..Entry::new(
+            toi,
+            format!("{path}{toi}"),
+            Content::File { coding: Coding::plan(length, 916).unwrap(), sha256: Some([0xab; 32]) },
+        )
     };
     Instance {
         number: Some(3),
@@ -113,23 +112,7 @@ fn instance(path: &str) -> Instance {
         expires_s: 4_000_000_000,
         wants_completions: true,
         session: "layercast = 1\nlayers = [1, 2] # <&>".to_owned(),
-        entries: vec![
-            file(1, 1_234_567),
-            file(2, 5),
-            file(3, 100_000),
-            Entry {
-                toi: 4,
-                path: path.to_owned(),
-                content: Content::Folder,
-                leaves: [].into(),
-                package: None,
-                part: None,
-                attributes: Attributes::default(),
-                compressed: None,
-                md5: None,
-                tag: None,
-            },
-        ],
+        entries: vec![file(1, 1_234_567), file(2, 5), file(3, 100_000), Entry::new(4, path, Content::Folder)],
         removed: vec![7, 9],
         removed_files: vec![(8, path.to_owned())],
     }

@@ -141,7 +141,7 @@ impl World {
                 self.pass_to_amt(from, to, &bytes);
             } else if let Some(number) = (0..self.receivers.len()).find(|&one| receiver_at(one) == to.ip()) {
                 if machine_of(from.ip()) == ADDRESS {
-                    self.pass_to_gateway(number, (from, to), &bytes, None, watch)?;
+                    self.pass_to_gateway(number, from, to, &bytes, None, watch)?;
                     continue;
                 }
                 self.pass_unicast(number, from, &mut bytes, watch)?;

@@ -238,7 +238,8 @@ impl World {
     pub(super) fn pass_to_gateway(
         &mut self,
         number: usize,
-        (from, to): (SocketAddr, SocketAddr),
+        from: SocketAddr,
+        to: SocketAddr,
         bytes: &[u8],
         genuine: Option<&[u8]>,
         watch: &mut dyn FnMut(&Step),
@@ -272,7 +273,7 @@ impl World {
             if machine_of(to.ip()) == ADDRESS {
                 self.pass_to_amt(from, to, &bytes);
             } else if let Some(number) = (0..self.receivers.len()).find(|&one| receiver_at(one) == to.ip()) {
-                self.pass_to_gateway(number, (from, to), &bytes, Some(&genuine), watch)?;
+                self.pass_to_gateway(number, from, to, &bytes, Some(&genuine), watch)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use layercast_core::family::AnyHeader as _;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Layer, WireSeq};
-use layercast_delivery::disk::{Attributes, Disk as _};
+use layercast_delivery::disk::Disk as _;
 use layercast_delivery::object::{Coding, Content, Entry, FEC_NO_CODE, Instance, sha256};
 use layercast_delivery::packet::{Fdt, Repr};
 use layercast_delivery::reception::{Reception, ReceptionEvent, ReceptionSettings};
@@ -28,18 +28,7 @@ fn instance(entries: Vec<Entry>, removed: Vec<u128>) -> Instance {
 /// A file at the path `a`.
 fn file(toi: u128, bytes: &[u8]) -> Entry {
     let coding = Coding::plan(bytes.len() as u64, 100).unwrap();
-    Entry {
-        toi,
-        path: "a".to_owned(),
-        content: Content::File { coding, sha256: Some(sha256(bytes)) },
-        leaves: [].into(),
-        package: None,
-        part: None,
-        attributes: Attributes::default(),
-        compressed: None,
-        md5: None,
-        tag: None,
-    }
+    Entry::new(toi, "a", Content::File { coding, sha256: Some(sha256(bytes)) })
 }
 
 /// A part of an instance that is known.

@@ -154,7 +154,7 @@ impl Source {
         }
         self.bucket = TokenBucket::new(f64::from(self.layer_options.report_limit), now);
         // No time is before the start of the run: within a spacing of it, layers begin at the end of one.
-        for group in self.groups.iter_mut().filter(|group| group.first.is_none()) {
+        for group in &mut self.groups {
             let spacing = group.regulator.spacing();
             group.left = now + self.phases.draw(spacing, &mut self.stream) - spacing;
         }

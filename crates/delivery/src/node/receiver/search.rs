@@ -95,8 +95,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             self.now = self.now.max(datagram.at);
             let notice = &mut |notice| self.outputs.push_back(Output::Notice(notice));
             let before = searching.authentic();
-            let found =
-                searching.packet::<F>((&self.settings, self.check.as_mut()), &datagram, bytes, notice);
+            let found = searching.packet::<F>(&self.settings, self.check.as_mut(), &datagram, bytes, notice);
             self.authentic += searching.authentic() - before;
             if found.is_some() {
                 return found;

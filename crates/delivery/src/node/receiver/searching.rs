@@ -69,7 +69,8 @@ impl Searching {
     /// A datagram of the base channel, with a check if there is a group key. The session, if its table is here.
     pub(super) fn packet<F: Family>(
         &mut self,
-        (settings, check): (&ReceiverSettings, Option<&mut AnySession>),
+        settings: &ReceiverSettings,
+        check: Option<&mut AnySession>,
         datagram: &Datagram,
         bytes: &mut [u8],
         notice: &mut dyn FnMut(Notice),
@@ -85,7 +86,7 @@ impl Searching {
         };
         // Packets of other sessions are counted as such below.
         if of.is_none_or(|(_, tsi)| tsi_of(bytes) == Some(tsi))
-            && !self.is_readable(now, (settings, check), bytes)
+            && !self.is_readable(now, settings, check, bytes)
         {
             return None;
         }
@@ -110,7 +111,8 @@ impl Searching {
     fn is_readable(
         &mut self,
         now: Time,
-        (settings, check): (&ReceiverSettings, Option<&mut AnySession>),
+        settings: &ReceiverSettings,
+        check: Option<&mut AnySession>,
         bytes: &mut [u8],
     ) -> bool {
         let Some(check) = check else {

@@ -21,16 +21,15 @@ fn forged(random: &mut Stream, next: &mut u32) -> (Vec<Entry>, Vec<u128>) {
             sha256,
         });
         Entry {
-            toi: toi.into(),
-            path: format!("{toi}/{}", "long".repeat((random.bits() % 60) as usize)),
-            content: Content::File { coding, sha256: Some(sha256) },
             leaves: vec![sha256; if kind == 1 { 256 } else { 0 }].into(),
             package: (kind == 2).then_some(9),
             part,
-            attributes: Attributes::default(),
-            compressed: None,
-            md5: None,
             tag: (kind == 3).then_some(sha256),
+            ..Entry::new(
+                toi.into(),
+                format!("{toi}/{}", "long".repeat((random.bits() % 60) as usize)),
+                Content::File { coding, sha256: Some(sha256) },
+            )
         }
     };
     let entries = (0..count).map(|_| {

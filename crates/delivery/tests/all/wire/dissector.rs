@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use layercast_core::family::AnyHeader as _;
 use layercast_core::units::{Channel, Layer, Level, WireSeq};
-use layercast_delivery::disk::Attributes;
 use layercast_delivery::object::{
     Coding, Content, Entry, FEC_NO_CODE, FEC_RAPTORQ, Instance, TOI_TABLE, table_fti,
 };
@@ -81,18 +80,7 @@ fn packets() -> Vec<Sent> {
         expires_s: 4_000_000_000,
         wants_completions: false,
         session: String::new(),
-        entries: vec![Entry {
-            toi: 1,
-            path: "a file".to_owned(),
-            content: Content::File { coding, sha256: Some([7; 32]) },
-            leaves: [].into(),
-            package: None,
-            part: None,
-            attributes: Attributes::default(),
-            compressed: None,
-            md5: None,
-            tag: None,
-        }],
+        entries: vec![Entry::new(1, "a file", Content::File { coding, sha256: Some([7; 32]) })],
         removed: Vec::new(),
         removed_files: Vec::new(),
     };
