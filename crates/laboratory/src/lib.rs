@@ -21,4 +21,4 @@ pub mod sweep;
 pub mod why;
 
 /// The built-in family: every protocol of `layercast-protocols`.
-pub use layercast_protocols::registry::Registry as BuiltIn;
+pub use layercast_builtin::BuiltIn;

@@ -153,7 +153,7 @@ pub fn run<F: Family>(
 /// The built-in family is simulated by code of this crate, so that builds with little optimisation, which share
 /// generic code between crates, do not generate it again in each program and test.
 #[used]
-static BUILT_IN: Run = run::<layercast_protocols::registry::Registry>;
+static BUILT_IN: Run = run::<layercast_builtin::BuiltIn>;
 
 /// [`run()`] for one family.
 type Run = fn(&Scenario, &RunRequest, &(dyn Fn(f64) + Sync)) -> Result<Outcome, RunError>;

@@ -13,12 +13,19 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("layercast-kit", &["layercast-core"]),
     ("layercast-protocols", &["layercast-core", "layercast-kit"]),
     ("layercast-simulator", &["layercast-core"]),
+    ("layercast-builtin", &["layercast-core", "layercast-protocols", "layercast-simulator"]),
     ("layercast-delivery", &["layercast-core", "layercast-protocols"]),
     ("layercast-transport", &["layercast-core", "layercast-protocols", "layercast-delivery"]),
     ("layercast", &["layercast-core", "layercast-protocols", "layercast-delivery", "layercast-transport"]),
     (
         "layercast-laboratory",
-        &["layercast-core", "layercast-kit", "layercast-protocols", "layercast-simulator"],
+        &[
+            "layercast-core",
+            "layercast-kit",
+            "layercast-protocols",
+            "layercast-simulator",
+            "layercast-builtin",
+        ],
     ),
     (
         "layercast-emulator",
