@@ -1,14 +1,15 @@
-# Constant-rate flows against TCP on the tree of the thesis's simulation 3, for ns-2 2.35:
-#   ns validation/constant.tcl WAIT PHASE FROM UNTIL REPLICATION START...
+# Constant flows against TCP on the tree of the thesis's simulation 3, for ns-2 2.35:
+#   ns validation/constant.tcl WAIT PHASE LONGER FROM UNTIL REPLICATION {LAYERS START START START START}...
 # S-G1-G2, G2-R1 (3 Mbit/s), G2-R2 (6 Mbit/s), G1-G3, G3-R3 (12 Mbit/s), 10 ms each, other links 100 Mbit/s; the three queues hold
-# twice the bandwidth-delay product of 60 ms, in bytes. To each receiver go one constant flow (512, 1024 and 2048 kbit/s) and
-# four Sack1 connections, packets of 1000 bytes. WAIT is what senders wait at random at most, and PHASE by how much longer the
-# last delay towards the receiver is, both in packet times of that receiver's link. START, in seconds: for each
-# receiver that of the constant flow and of the four connections. Prints for each receiver what came from FROM to UNTIL: packets of
-# the constant flow that came to the queue and were dropped, the same of the connections, packets acknowledged to them.
+# twice the bandwidth-delay product of 60 ms, in bytes. To each receiver go a constant rate for each layer and four Sack1
+# connections, packets of 1000 bytes, all unicast: a layer is always joined. WAIT is what senders wait at random at most, and PHASE
+# by how much longer the last delay towards the receiver is, both in packet times of that receiver's link; LONGER, in seconds, is
+# added to that. For each receiver follow LAYERS, as KBPS@START,KBPS@START...: the rate of each layer and when it begins in seconds,
+# and when each of the four connections begins. Prints for each receiver what came from FROM to UNTIL: packets of all layers that
+# came to the queue and were dropped, the same of the connections, packets acknowledged to them.
 source [file join [file dirname [info script]] agents.tcl]
-foreach {wait phase from until replication} $argv break
-set starts [lrange $argv 5 end]
+foreach {wait phase longer from until replication} $argv break
+set starts [lrange $argv 6 end]
 # ns-2 before 18 October 2004, without limited transmit.
 Agent/TCP set window_ 10000
 Agent/TCP set minrto_ 1
@@ -30,24 +31,28 @@ proc link {a b forward delay room} {
 foreach {a b} [list $S $G1 $G1 $G2 $G1 $G3] { link $a $b 100Mb 10ms 1000000 }
 set connections {}
 set monitors {}
-foreach {router receiver mbps kbps} [list $G2 $R1 3 512 $G2 $R2 6 1024 $G3 $R3 12 2048] {
+foreach {router receiver mbps} [list $G2 $R1 3 $G2 $R2 6 $G3 $R3 12] {
  set packet [expr {8e-3 / $mbps}]
- link $router $receiver ${mbps}Mb [expr {0.01 + $phase * $packet}] [expr {15 * $mbps}]
+ link $router $receiver ${mbps}Mb [expr {0.01 + $longer + $phase * $packet}] [expr {15 * $mbps}]
  set monitor [$ns makeflowmon Fid]
  $ns attach-fmon [$ns link $router $receiver] $monitor
  lappend monitors $monitor
- set udp [new Agent/UDP]
- $udp set packetSize_ 1000
- $udp set fid_ 1
- set constant [new Application/Traffic/CBR]
- $constant set packetSize_ 1000
- $constant set rate_ ${kbps}kb
- $constant attach-agent $udp
- $ns attach-agent $S $udp
- set null [new Agent/Null]
- $ns attach-agent $receiver $null
- $ns connect $udp $null
- $ns at [lindex $starts 0] "$constant start"
+ foreach layer [split [lindex $starts 0] ,] {
+  foreach {kbps start} [split $layer @] break
+  set udp [new Agent/UDP]
+  $udp set packetSize_ 1000
+  $udp set fid_ 1
+  set constant [new Application/Traffic/CBR]
+  $constant set packetSize_ 1000
+  $constant set rate_ ${kbps}kb
+  $constant set random_ 0
+  $constant attach-agent $udp
+  $ns attach-agent $S $udp
+  set null [new Agent/Null]
+  $ns attach-agent $receiver $null
+  $ns connect $udp $null
+  $ns at $start "$constant start"
+ }
  set tcps {}
  foreach start [lrange $starts 1 4] {
   foreach {tcp application} [connect_tcp $ns sack $S $receiver 0 1000] break

@@ -1,13 +1,15 @@
-//! Constant-rate flows against TCP at drop-tail queues: the tree of the thesis's simulation 3, by phase and with waits.
+//! Constant-rate flows and layers against TCP at drop-tail queues: the tree of the thesis's simulation 3, by phase and with
+//! waits.
 
 use layercast_core::stream::Stream;
-use layercast_core::units::Duration;
+use layercast_core::units::{Duration, Time};
 use serde::Serialize;
 
 use crate::compare::Comparison;
 use crate::ns::Ns;
 use crate::work::run_all;
 
+mod layers;
 mod ours;
 mod theirs;
 
@@ -26,14 +28,17 @@ const STARTS_WITHIN: Duration = Duration::from_secs(20);
 pub(crate) struct Site {
     pub(crate) name: &'static str,
     pub(crate) link_kbps: f64,
+    /// How many layers it holds of the thesis's, which double from 128 kbit/s.
+    pub(crate) layers: u16,
+    /// Their rate.
     pub(crate) constant_kbps: f64,
 }
 
 /// The receivers of simulation 3. The flows have 0.85 of an equal share each.
 pub(crate) const SITES: [Site; 3] = [
-    Site { name: "R1", link_kbps: 3000.0, constant_kbps: 512.0 },
-    Site { name: "R2", link_kbps: 6000.0, constant_kbps: 1024.0 },
-    Site { name: "R3", link_kbps: 12_000.0, constant_kbps: 2048.0 },
+    Site { name: "R1", link_kbps: 3000.0, layers: 3, constant_kbps: 512.0 },
+    Site { name: "R2", link_kbps: 6000.0, layers: 4, constant_kbps: 1024.0 },
+    Site { name: "R3", link_kbps: 12_000.0, layers: 5, constant_kbps: 2048.0 },
 ];
 
 impl Site {
@@ -48,13 +53,60 @@ impl Site {
     }
 }
 
-/// How the senders' rhythm is set, in packet times of each receiver's link.
+/// How a receiver's constant rate is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Sending {
+    /// As one flow.
+    One,
+    /// As cumulative layers, each from a moment of its own on.
+    Apart,
+    /// As cumulative layers that begin at one moment.
+    Together,
+}
+
+/// What is the same for eight phases.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Setting {
+    pub(crate) sending: Sending,
+    /// What TCPs wait at random at most before they use their window, in packet times of each receiver's link.
+    pub(crate) wait: f64,
+    /// By how much longer than the thesis's the last delay towards the receiver is, in ms.
+    pub(crate) longer_ms: f64,
+}
+
+/// By how much longer the last delay is where the places that a train leaves come after another train, in ms. Layers repeat
+/// every 62.5 ms. A round trip through the full queue takes 7.5 ms less than three periods with the thesis's delays, and
+/// 7.5 ms more with these.
+const LONGER_MS: f64 = 15.0;
+
+/// All settings, in the order of the page.
+pub(crate) fn settings() -> Vec<Setting> {
+    let of = |longer_ms| move |sending| [0.0, 1.0].map(|wait| Setting { sending, wait, longer_ms });
+    let all = [Sending::One, Sending::Apart, Sending::Together].map(of(0.0)).concat();
+    let longer = [Sending::Apart, Sending::Together].map(of(LONGER_MS)).concat();
+    all.into_iter().chain(longer.into_iter().filter(|setting| setting.wait > 0.0)).collect()
+}
+
+/// How the senders' rhythm is set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Rhythm {
-    /// What senders wait at random at most before they use their window.
-    pub(crate) wait: f64,
-    /// By how much longer the last delay towards the receiver is.
+    #[serde(flatten)]
+    pub(crate) setting: Setting,
+    /// By how much longer the last delay towards the receiver is in addition, in packet times of its link.
     pub(crate) phase: f64,
+}
+
+impl Rhythm {
+    /// What a receiver's connections wait at most, in seconds.
+    fn wait_s(&self, site: &Site) -> f64 {
+        self.setting.wait * site.packet_s()
+    }
+
+    /// A receiver's last delay towards it, in seconds.
+    fn delay_s(&self, site: &Site) -> f64 {
+        0.01 + self.setting.longer_ms * 1e-3 + self.phase * site.packet_s()
+    }
 }
 
 /// What came of a receiver's flows in a run.
@@ -99,26 +151,28 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Eight phases, of senders that answer at once and of senders that wait up to a packet's time.
+    /// Eight phases of each setting.
     pub(crate) fn full() -> Plan {
-        let phases = |wait: f64| (0..8u8).map(move |phase| Rhythm { wait, phase: f64::from(phase) / 8.0 });
-        let rhythms = phases(0.0).chain(phases(1.0)).collect();
+        let phases = |setting| (0..8u8).map(move |phase| Rhythm { setting, phase: f64::from(phase) / 8.0 });
+        let rhythms = settings().into_iter().flat_map(phases).collect();
         Plan { rhythms, from_s: 30.0, until_s: 300.0, replications: 5 }
     }
 
+    /// One phase of each setting.
     pub(crate) fn quick() -> Plan {
-        let rhythms = vec![Rhythm { wait: 0.0, phase: 0.5 }, Rhythm { wait: 1.0, phase: 0.0 }];
+        let phase = |setting: Setting| Rhythm { setting, phase: if setting.wait > 0.0 { 0.0 } else { 0.5 } };
+        let rhythms = settings().into_iter().map(phase).collect();
         Plan { rhythms, from_s: 30.0, until_s: 60.0, replications: 3 }
     }
 }
 
-/// When the flows of all receivers start, in seconds: of each the constant flow, then the connections. The same in both
-/// simulators, in whole microseconds.
-fn starts(replication: u64) -> Vec<Vec<f64>> {
+/// When the flows of all receivers start: of each the constant flow, then the connections. The same in both simulators,
+/// in whole microseconds.
+fn starts(replication: u64) -> Vec<Vec<Time>> {
     let site = |site: &Site| {
         let start = |flow: u32| {
             let mut stream = Stream::new(replication, &format!("start/{}/{flow}", site.name));
-            stream.uniform_duration(STARTS_WITHIN).as_us() as f64 / 1e6
+            Time::from_secs_f64(stream.uniform_duration(STARTS_WITHIN).as_us() as f64 / 1e6)
         };
         (0..=CONNECTIONS).map(start).collect()
     };
@@ -193,6 +247,19 @@ mod tests {
     fn queues_and_packet_times_are_those_of_simulation_3() {
         assert_eq!(SITES.map(|site| site.room_bytes()), [45_000, 90_000, 180_000]);
         assert!((SITES[0].packet_s() - 8.0 / 3000.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_round_trip_is_shorter_or_longer_than_three_periods_of_the_base_layer() {
+        let periods_s = 3.0 * (PACKET_BYTES * 8) as f64 / 128e3;
+        for setting in settings().into_iter().filter(|setting| setting.sending == Sending::Together) {
+            for site in &SITES {
+                let full_queue_s = (site.room_bytes() / PACKET_BYTES) as f64 * site.packet_s();
+                let round_trip_s = 0.05 + Rhythm { setting, phase: 0.0 }.delay_s(site) + full_queue_s;
+                let apart_s = if setting.longer_ms > 0.0 { 0.0075 } else { -0.0075 };
+                assert!((round_trip_s - periods_s - apart_s).abs() < 1e-9, "{round_trip_s}");
+            }
+        }
     }
 
     #[test]

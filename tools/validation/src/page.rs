@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::compare::{Comparison, Verdict};
-use crate::constant;
+use crate::constant::{self, Sending};
 use crate::results::Results;
 
 mod constant_section;
@@ -65,13 +65,17 @@ const BEFORE_CONSTANT: &str = "shared bottleneck: mean queue";
 /// The rows of the summary about constant rates.
 fn constant_rows(outcome: &constant::Outcome) -> String {
     let measures: [(&str, constant::Of); 3] = [
-        ("constant rate: its loss", |row| &row.constant_loss),
-        ("constant rate: TCP's loss", |row| &row.tcp_loss),
-        ("constant rate: its share", |row| &row.share),
+        ("its loss", |row| &row.constant_loss),
+        ("TCP's loss", |row| &row.tcp_loss),
+        ("its share", |row| &row.share),
     ];
     let mut text = String::new();
-    for (name, of) in measures {
-        count(&mut text, name, &outcome.rows.iter().map(of).collect::<Vec<_>>());
+    for (what, is_layered) in [("one flow", false), ("layers", true)] {
+        let is_meant = |row: &&constant::Row| (row.rhythm.setting.sending != Sending::One) == is_layered;
+        for (name, of) in measures {
+            let rows: Vec<_> = outcome.rows.iter().filter(is_meant).map(of).collect();
+            count(&mut text, &format!("constant rate, {what}: {name}"), &rows);
+        }
     }
     text
 }
@@ -92,7 +96,7 @@ pub(crate) fn with_constant(page: &str, outcome: &constant::Outcome) -> Option<S
         Some((before, old)) => (before, &old[old.find("\n## ")?..]),
         None => page.split_at(page.find("\n## Not compared\n")?),
     };
-    let is_old = |line: &&str| line.starts_with("| constant rate: ");
+    let is_old = |line: &&str| line.starts_with("| constant rate");
     let mut text = String::new();
     for line in before.lines().filter(|line| !is_old(line)) {
         text.push_str(line);

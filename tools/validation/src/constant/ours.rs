@@ -1,21 +1,21 @@
 //! Our side of constant rates against TCP.
 
-use layercast_core::units::{Duration, Rate, Size, Time};
+use layercast_core::family::AnyProtocol as _;
+use layercast_core::session::SessionPlan;
+use layercast_core::units::{Duration, Rate, Time};
+use layercast_protocols::fixed;
+use layercast_protocols::registry::{Protocol, Registry};
 use layercast_simulator::tcp::{TcpOptions, TcpProfile, TcpVariant};
 use layercast_simulator::{
-    Demand, LinkConfig, LossModel, LossPlace, Network, NetworkError, QueueConfig, QueueLimit, TcpConfig,
-    UdpConfig,
+    Demand, EcnField, Latency, LinkConfig, LossModel, LossPlace, Network, NodeId, QueueConfig, QueueLimit,
+    ReceiverConfig, SessionConfig, TcpConfig,
 };
 
-use super::{Counts, Measured, PACKET_BYTES, Plan, Rhythm, SITES, starts};
+use super::{Counts, Measured, Plan, Rhythm, SITES, Site, layers, starts};
 
-type Simulation = layercast_simulator::Simulation<layercast_protocols::registry::Registry>;
+type Simulation = layercast_simulator::Simulation<Registry>;
 
-pub(super) fn measure_ours(
-    plan: &Plan,
-    rhythm: Rhythm,
-    replication: u64,
-) -> Result<Vec<Measured>, NetworkError> {
+pub(super) fn measure_ours(plan: &Plan, rhythm: Rhythm, replication: u64) -> anyhow::Result<Vec<Measured>> {
     let link = |kbps, delay_s: f64, queue| LinkConfig {
         rate: Rate::from_kbps(kbps),
         delay: Duration::from_secs_f64(delay_s),
@@ -34,7 +34,7 @@ pub(super) fn measure_ours(
     for (site, router) in SITES.iter().zip([left, left, right]) {
         let receiver = network.add_node(site.name);
         let queue = QueueConfig::drop_tail(QueueLimit::Bytes(site.room_bytes()));
-        let forward = link(site.link_kbps, 0.01 + rhythm.phase * site.packet_s(), queue);
+        let forward = link(site.link_kbps, rhythm.delay_s(site), queue);
         let backward = link(site.link_kbps, 0.01, QueueConfig::default());
         network.add_link(router, receiver, forward, backward)?;
         receivers.push(receiver);
@@ -42,18 +42,10 @@ pub(super) fn measure_ours(
     let mut simulation = Simulation::new(network, replication);
     let mut flows = Vec::new();
     for ((site, &to), starts) in SITES.iter().zip(&receivers).zip(starts(replication)) {
-        let mut starts = starts.into_iter().map(Time::from_secs_f64);
-        let constant = simulation.add_udp(UdpConfig {
-            from: source,
-            to,
-            rate: Rate::from_kbps(site.constant_kbps),
-            packet_size: Size::from_bytes(PACKET_BYTES as u32),
-            pauses: None,
-            is_call: false,
-            start: starts.next().unwrap_or_default(),
-            stop: None,
-            name: format!("constant/{}", site.name),
-        })?;
+        let mut starts = starts.into_iter();
+        let session = layers::plan(site, rhythm.setting.sending)?;
+        let start = starts.next().unwrap_or_default();
+        let constant = simulation.add_session(constant(source, to, site, session, start, replication))?;
         let mut tcps = Vec::new();
         for (number, start) in starts.enumerate() {
             tcps.push(simulation.add_tcp(TcpConfig {
@@ -61,7 +53,7 @@ pub(super) fn measure_ours(
                 to,
                 options: TcpOptions {
                     limited_transmit: false,
-                    overhead: Some(Duration::from_secs_f64(rhythm.wait * site.packet_s())),
+                    overhead: Some(Duration::from_secs_f64(rhythm.wait_s(site))),
                     ..TcpOptions::new(TcpVariant::Sack, TcpProfile::Ns2Year2004)
                 },
                 demand: Demand::Endless,
@@ -74,13 +66,13 @@ pub(super) fn measure_ours(
     }
     let mut counts_at = |seconds| {
         simulation.run_until(Time::from_secs_f64(seconds));
-        let counts = |(constant, tcps): &(_, Vec<_>)| {
-            let constant = simulation.udp_counters(*constant);
-            let mut counts = Counts {
-                constant: constant.sent_packets as f64,
-                constant_drops: constant.lost_packets as f64,
-                ..Counts::default()
-            };
+        let counts = |(constant, tcps): &(Vec<_>, Vec<_>)| {
+            let mut counts = Counts::default();
+            for &receiver in constant {
+                let of_one = simulation.receiver_counters(receiver);
+                counts.constant += of_one.sent_packets as f64;
+                counts.constant_drops += of_one.lost_packets as f64;
+            }
             for &tcp in tcps {
                 let of_one = simulation.tcp_counters(tcp);
                 counts.tcp += of_one.sent_packets as f64;
@@ -104,4 +96,39 @@ pub(super) fn measure_ours(
         .measured()
     };
     Ok(early.iter().zip(&late).map(within).collect())
+}
+
+/// A session of one receiver, which holds all layers of the plan from the beginning.
+fn constant(
+    from: NodeId,
+    to: NodeId,
+    site: &Site,
+    session: SessionPlan,
+    start: Time,
+    replication: u64,
+) -> SessionConfig<Registry> {
+    let level = u32::from(session.layers.top().0);
+    let protocol = Protocol::Fixed(fixed::Options { level, ..fixed::Options::default() });
+    let stream = layers::stream(site, replication);
+    let receiver = ReceiverConfig {
+        node: to,
+        receiver: protocol.receiver(session.clone(), stream.clone()),
+        start: Time::ZERO,
+        stop: None,
+        join_latency: Latency::NONE,
+        leave_latency: Latency::NONE,
+    };
+    SessionConfig {
+        source_node: from,
+        channels: protocol.requirements().channels(&session),
+        source: protocol.source(session, stream),
+        ecn: EcnField::NotCapable,
+        observes_late_packets: false,
+        name: format!("constant/{}", site.name),
+        start,
+        stop: None,
+        receivers: [receiver].into_iter().collect(),
+        packets: None,
+        routers: None,
+    }
 }

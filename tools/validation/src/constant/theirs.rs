@@ -1,6 +1,8 @@
 //! ns-2's side of constant rates against TCP.
 
-use super::{Counts, Measured, Plan, Rhythm, SITES, starts};
+use layercast_core::units::{Rate, Time};
+
+use super::{Counts, Measured, Plan, Rhythm, SITES, layers, starts};
 use crate::ns::{Ns, NsError, Printed};
 
 pub(super) fn measure_ns(
@@ -8,16 +10,30 @@ pub(super) fn measure_ns(
     plan: &Plan,
     rhythm: Rhythm,
     replication: u64,
-) -> Result<Vec<Measured>, NsError> {
+) -> anyhow::Result<Vec<Measured>> {
     let mut arguments = vec![
-        rhythm.wait.to_string(),
+        rhythm.setting.wait.to_string(),
         rhythm.phase.to_string(),
+        (rhythm.setting.longer_ms / 1e3).to_string(),
         plan.from_s.to_string(),
         plan.until_s.to_string(),
         replication.to_string(),
     ];
-    arguments.extend(starts(replication).concat().iter().map(f64::to_string));
-    read(&ns.run("constant.tcl", &arguments)?)
+    for (site, starts) in SITES.iter().zip(starts(replication)) {
+        let mut starts = starts.into_iter();
+        let session = layers::plan(site, rhythm.setting.sending)?;
+        let begins =
+            layers::begins(&session, starts.next().unwrap_or_default(), layers::stream(site, replication));
+        arguments.push(argument(&begins));
+        arguments.extend(starts.map(|start| start.as_secs_f64().to_string()));
+    }
+    Ok(read(&ns.run("constant.tcl", &arguments)?)?)
+}
+
+/// The layers as the script reads them.
+fn argument(layers: &[(Time, Rate)]) -> String {
+    let layer = |(start, rate): &(Time, Rate)| format!("{}@{}", rate.as_kbps(), start.as_secs_f64());
+    layers.iter().map(layer).collect::<Vec<_>>().join(",")
 }
 
 fn read(printed: &Printed) -> Result<Vec<Measured>, NsError> {

@@ -51,8 +51,12 @@ fn a_difference_is_counted_and_described() {
     has("| shared bottleneck: mean queue | 1 | 0 | 0 | 1 |");
     has("| Vegas | 2 | 1 | 200 | 4 |");
     has("- Vegas, delayed ACK, window 8, queue limit 3: drop 1 is packet none in ours and 7 in ns-2");
-    has("| constant rate: its loss | 2 | 2 | 0 | 0 |");
-    has("| R1 | constant flow, loss % | 4.50/4.50 | 4.50/4.50 | 4.50/4.50 |");
+    has("| constant rate, one flow: its loss | 2 | 2 | 0 | 0 |");
+    has("| constant rate, layers: its loss | 6 | 6 | 0 | 0 |");
+    has("| one flow, at once | 4.50/4.50 (4.50–4.50/4.50–4.50) | - | - | 105.00/105.00 | - | - |");
+    has(
+        "| layers together, waits, 15 ms longer | 4.50/4.50 (4.50–4.50/4.50–4.50) | - | - | 105.00/105.00 | - | - |",
+    );
     assert!(page.contains(" | **12.05/10.05 (+19.9±8.9)** |\n"), "{page}");
 }
 
@@ -69,12 +73,12 @@ fn one_section_is_exchanged_and_the_rest_stays() {
     assert_eq!(with_constant(&whole, &constant_outcome(0.04)).as_deref(), Some(whole.as_str()));
     let other = with_constant(&whole, &constant_outcome(0.06)).expect("a page");
     assert_eq!(other.lines().count(), whole.lines().count());
-    assert!(other.contains("loss % | 6.50/") && !other.contains("loss % | 4.50/"));
+    assert!(other.contains(" | 6.50/") && !other.contains(" | 4.50/"));
     // A page from before there was such a section.
     let heading = whole.find("\n## Constant rates").expect("the section");
     let end = whole.find("\n## Not compared").expect("the end");
     let old = format!("{}{}", &whole[..heading], &whole[end..]);
-    let old: Vec<&str> = old.lines().filter(|line| !line.starts_with("| constant rate: ")).collect();
+    let old: Vec<&str> = old.lines().filter(|line| !line.starts_with("| constant rate")).collect();
     assert_eq!(with_constant(&(old.join("\n") + "\n"), &constant_outcome(0.04)), Some(whole));
     assert_eq!(with_constant("# Another page\n", &constant_outcome(0.04)), None);
 }
