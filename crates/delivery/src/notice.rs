@@ -145,6 +145,13 @@ pub enum Notice {
         /// The session, with its source.
         session: FluteSession,
     },
+    /// Nothing that can be received comes from where the session of a name was announced, so announcements are listened to again.
+    Listening {
+        /// The name.
+        name: String,
+        /// The base layer's group.
+        group: SocketAddr,
+    },
     /// The session is silent, and another one is there: a source that was restarted, as a rule.
     Following,
     /// The path loses most of the base layer: the receiver leaves for a while.
@@ -253,6 +260,7 @@ impl Notice {
             Notice::TableRejected { .. } => "table_rejected",
             Notice::PassedOver { .. } => "passed_over",
             Notice::FluteSession { .. } => "flute_session",
+            Notice::Listening { .. } => "listening",
             Notice::Following => "following",
             Notice::Overloaded { .. } => "overloaded",
             Notice::Withdrawn { .. } => "withdrawn",
@@ -425,6 +433,10 @@ impl fmt::Display for Notice {
             Notice::FluteSession { session } => {
                 write!(f, "receiving {session}, without congestion control: its sender provides none")
             }
+            Notice::Listening { name, group } => write!(
+                f,
+                "nothing of a session comes from {group}, where `{name}` was announced: listening to announcements again"
+            ),
             Notice::Following => {
                 write!(
                     f,

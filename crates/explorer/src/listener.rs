@@ -7,7 +7,7 @@ use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::announce::directory::{Directory, Limits};
 use layercast_delivery::announce::sap::PORT;
 use layercast_delivery::announce::signature::Ed25519;
-use layercast_delivery::finding::{self, Place};
+use layercast_delivery::finding::{self, Announced, Place};
 use layercast_delivery::security::keys::PublicKey;
 
 use crate::wire::CHANNELS;
@@ -24,18 +24,16 @@ pub(crate) const ANNOUNCED: Channel = Channel(CHANNELS - 1);
 /// How long a receiver listens.
 const WITHIN: Duration = Duration::from_secs(45);
 
+/// What its receiver knows of a session that was found.
+pub(crate) fn announced() -> Announced {
+    Announced { name: NAME.to_owned(), within: WITHIN, epoch_s: EPOCH_S }
+}
+
 /// A program that listens.
 pub(crate) struct Listener {
     directory: Directory,
     keys: Arc<[PublicKey]>,
     until: Time,
-}
-
-/// A session that was found.
-pub(crate) struct Found {
-    pub(crate) place: Place,
-    /// The description.
-    pub(crate) text: String,
 }
 
 impl Listener {
@@ -58,21 +56,17 @@ impl Listener {
         let _ = self.directory.receive(bytes, from, &Ed25519, now);
     }
 
-    /// How many sessions it keeps beyond what it may.
-    pub(crate) fn excess(&self) -> usize {
-        self.directory.sessions().count().saturating_sub(Limits::default().sessions)
+    /// How many sessions it keeps.
+    pub(crate) fn announced_sessions(&self) -> usize {
+        self.directory.sessions().count()
     }
 
     /// The session, or why there is none.
-    pub(crate) fn look(&self, now: Time) -> Option<Result<Found, String>> {
+    pub(crate) fn look(&self, now: Time) -> Option<Result<Place, String>> {
         match finding::find(&self.directory, NAME, &self.keys) {
             Ok(None) => (now >= self.until).then(|| Err("its session is not announced".to_owned())),
             Err(error) => Some(Err(error.to_string())),
-            Ok(Some(entry)) => {
-                let text = entry.description.write().unwrap_or_default();
-                let place = Place::of(&entry.description).map_err(|error| error.to_string());
-                Some(place.map(|place| Found { place, text }))
-            }
+            Ok(Some(entry)) => Some(Place::of(&entry.description).map_err(|error| error.to_string())),
         }
     }
 }

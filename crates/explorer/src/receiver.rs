@@ -13,13 +13,15 @@ use layercast_delivery::node::{
 use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, ReceptionSettings};
 use layercast_delivery::relay::child::Child;
 use layercast_delivery::relay::message::{Data, MESSAGE_MAX};
+use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::search::Known;
 use layercast_delivery::security::encryption::Salt;
 use layercast_protocols::registry::Registry;
 
 use crate::disk::FaultyDisk;
+use crate::listener::announced;
 use crate::plan::Plan;
-use crate::relay::{SESSION, relay_at, secret};
+use crate::relay::{relay_at, secret};
 use crate::source::{group_key_of, trusted};
 use crate::wire::packet_number;
 
@@ -86,10 +88,11 @@ pub(crate) struct ReceiverProgram {
 }
 
 impl ReceiverProgram {
-    /// A receiver that knows the keys of the source at an address, and where the session is, with which salt.
+    /// A receiver that knows the keys of the source at an address, and where the session is, with which salt, whether or not by its
+    /// name.
     pub(crate) fn new(
         (plan, number): (&Plan, usize),
-        (source, known, salt): (IpAddr, Known, Option<Salt>),
+        (source, known, salt, is_named): (IpAddr, Known, Option<Salt>, bool),
         disk: FaultyDisk,
         mut stream: Stream,
         now: Time,
@@ -102,6 +105,7 @@ impl ReceiverProgram {
         let settings = ReceiverSettings {
             group_key: group_key_of(plan, source),
             salt,
+            announced: is_named.then(announced),
             keys,
             paths: plan.receivers.get(number).map_or(Paths::Multicast, |receiver| receiver.paths),
             keep_going: plan.is_service,
@@ -143,6 +147,17 @@ impl ReceiverProgram {
         let from = SocketAddr::new(data.source, 0);
         let bytes = bytes.get_mut(length..).unwrap_or_default();
         self.packet(now, from, data.channel, Ecn::NotCapable, bytes)
+    }
+
+    /// An announcement came while the program listens to them.
+    pub(crate) fn announcement(&mut self, now: Time, from: IpAddr, bytes: &[u8]) {
+        self.node.handle_announcement(now, from, bytes);
+        self.work(now);
+    }
+
+    /// How many announced sessions it keeps.
+    pub(crate) fn announced_sessions(&self) -> usize {
+        self.node.announced_sessions()
     }
 
     /// A packet came by multicast while a relay is used.
@@ -225,7 +240,9 @@ impl ReceiverProgram {
                     *child = match *path {
                         Path::Multicast | Path::Parents => None,
                         Path::Relay(within) => {
-                            Some(Child::new(SESSION, &self.relays, now, within, secret(&mut self.random)))
+                            let group = self.node.settings().known.group();
+                            let session = SessionKey { group, source: None };
+                            Some(Child::new(session, &self.relays, now, within, secret(&mut self.random)))
                         }
                     };
                 }

@@ -17,7 +17,7 @@ pub(crate) fn relay_at(relay: usize) -> SocketAddr {
 }
 
 /// The session that relays carry, of any source.
-pub(crate) const SESSION: SessionKey = SessionKey { group: GROUP, source: None };
+const SESSION: SessionKey = SessionKey { group: GROUP, source: None };
 
 /// Bytes that nobody else knows.
 pub(crate) fn secret(stream: &mut Stream) -> [u8; 32] {

@@ -7,12 +7,13 @@ mod programs;
 mod relaying;
 mod tunnel;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::contract::Ecn;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Rate, Time};
+use layercast_delivery::finding::Place;
 use layercast_delivery::node::Relay;
 use layercast_delivery::security::encryption::Salt;
 use layercast_simulator::outside::{Foreign, ForeignReceiver, HostId, Outsider};
@@ -93,8 +94,8 @@ struct ReceiverPlace {
     program: Option<ReceiverProgram>,
     /// Until its session is announced.
     listener: Option<Listener>,
-    /// When the operator of a service notices that it waits for a session that is not the source's.
-    astray_until: Option<Time>,
+    /// Where its session was announced since the last look at that.
+    relocated: Vec<Place>,
     /// To the AMT relay, of a receiver without multicast.
     tunnel: Option<Tunnel>,
     disk: FaultyDisk,
@@ -150,8 +151,8 @@ pub(crate) struct World {
     store: Vec<Option<Sent>>,
     held: BTreeMap<(Time, u64), Passing>,
     held_count: u64,
-    /// All descriptions that sources have announced.
-    announced: BTreeSet<String>,
+    /// Where sources have announced sessions.
+    announced: Vec<Place>,
     /// Announcements for those who replay them.
     replayed: Vec<(SocketAddr, Vec<u8>)>,
     chaos: Stream,
@@ -256,7 +257,7 @@ impl World {
         let receivers = (0..leaves.len()).map(|number| ReceiverPlace {
             program: None,
             listener: None,
-            astray_until: None,
+            relocated: Vec::new(),
             tunnel: None,
             disk: FaultyDisk::new(Stream::new(plan.seed, &format!("disk/{number}"))),
             joined: vec![false; usize::from(CHANNELS)],
@@ -311,7 +312,7 @@ impl World {
             store: Vec::new(),
             held: BTreeMap::new(),
             held_count: 0,
-            announced: BTreeSet::new(),
+            announced: Vec::new(),
             replayed: Vec::new(),
             chaos,
             // The first change is what the source starts with.
@@ -379,7 +380,6 @@ impl World {
         }
         for receiver in &self.receivers {
             consider(receiver.starts_at);
-            consider(receiver.astray_until);
             consider(Some(receiver.disk_until).filter(|&until| until > self.now));
             consider(receiver.tunnel.as_ref().map(|tunnel| tunnel.deadline() - receiver.ahead));
             consider(receiver.listener.as_ref().map(|listener| listener.deadline() - receiver.ahead));

@@ -13,6 +13,7 @@ use layercast_delivery::security::keys::{GroupKey, PublicKey};
 use layercast_transport::Error;
 use layercast_transport::amt::AmtRelay;
 use layercast_transport::event::Event;
+pub use layercast_transport::finding::Announced;
 use layercast_transport::finding::{Sought, announced_within, find_announced};
 use layercast_transport::receive::modes::{ROWS, ReceiveMode};
 use layercast_transport::receive::stream::{self, StreamOutput, StreamOutputs};
@@ -45,30 +46,19 @@ impl From<ReceiveOptions> for Receiver {
     }
 }
 
-/// A session that is found by the name under which it is announced, once the receiver has started. What is known of the session, the
-/// salt and the relays of the options come from the announcement then.
-#[derive(Clone, Debug)]
-pub struct Announced {
-    /// The name.
-    pub name: String,
-    /// The longest wait for its announcement.
-    pub within: Duration,
-    /// Whether the relays that the announcement names are used.
-    pub takes_relays: bool,
-}
-
-impl Announced {
-    /// Waits for the announcement.
-    fn find(&self, options: &mut ReceiveOptions, stop: &AtomicBool) -> Result<(), Error> {
-        let interface = options.interface.as_deref();
-        let entry = find_announced(&self.name, &options.keys, interface, self.within, stop)?;
-        let Sought { known, salt, keys, relays } = Sought::by_announcement(&entry, options.keys.clone())?;
-        (options.known, options.salt, options.keys) = (known, salt, keys);
-        if self.takes_relays {
-            options.relays.then(&relays);
-        }
-        Ok(())
+/// Waits for the announcement of the session, if it is found by its name. What is known of the session, the salt and the relays of
+/// the options come from the announcement then.
+fn find(announced: Option<Announced>, options: &mut ReceiveOptions, stop: &AtomicBool) -> Result<(), Error> {
+    let Some(announced) = announced else { return Ok(()) };
+    let interface = options.interface.as_deref();
+    let entry = find_announced(&announced.name, &options.keys, interface, announced.within, stop)?;
+    let Sought { known, salt, keys, relays } = Sought::by_announcement(&entry, options.keys.clone())?;
+    (options.known, options.salt, options.keys) = (known, salt, keys);
+    if announced.takes_relays {
+        options.relays.then(&relays);
     }
+    options.announced = Some(announced);
+    Ok(())
 }
 
 impl Receiver {
@@ -89,7 +79,7 @@ impl Receiver {
     pub fn start(self) -> Result<Receiving, StartError> {
         let Receiver { mut options, announced } = self;
         let receiving = Transfer::start("receive", (), move |stop, on_event| {
-            announced.map_or(Ok(()), |announced| announced.find(&mut options, stop))?;
+            find(announced, &mut options, stop)?;
             let progress = receive(&options, stop, &mut |event| undecided(event, on_event))?;
             Ok(Received { folder: options.into.clone(), progress })
         });
@@ -117,7 +107,7 @@ impl StreamReceiver {
     pub fn start(self) -> Result<StreamReceiving, StartError> {
         let StreamReceiver { mut options, outputs, announced } = self;
         let receiving = Transfer::start("receive", (), move |stop, on_event| {
-            announced.map_or(Ok(()), |announced| announced.find(&mut options, stop))?;
+            find(announced, &mut options, stop)?;
             stream::receive(&options, outputs, stop, &mut |event| undecided(event, on_event))
         });
         receiving.map_err(StartError::Thread)
@@ -197,7 +187,7 @@ impl<K: Kind> ReceiverBuilder<K> {
     }
 
     /// The name under which the session is announced, as `layercast sessions` lists it. The announcement is waited for after the start,
-    /// for 45 s at least unless [`ReceiverBuilder::start_within`] says how long.
+    /// for 45 s at least unless [`ReceiverBuilder::start_within`] says how long; and again when nothing comes from there.
     pub fn session_name(mut self, name: &str) -> ReceiverBuilder<K> {
         self.named = Some(Named::Name(name.to_owned()));
         self.given.name("announced");

@@ -20,7 +20,7 @@ use layercast_delivery::security::keys::{Fingerprint, KEY_FILE_MAX, KeyError, Pu
 use layercast_delivery::security::signed::{Context, SIGNED_MAX, Signature, SignatureError};
 use layercast_delivery::session::Session;
 
-pub use announced::{announced_within, find_announced, signed_by};
+pub use announced::{Announced, announced_within, find_announced, signed_by};
 
 /// What is known of a session that was asked for.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ use std::time::Duration as StdDuration;
 
 use layercast_core::family::Family;
 use layercast_core::units::{Duration, Time};
+use layercast_delivery::finding;
 use layercast_delivery::node::{
     Failure, Output, Parents, ReceiveError, ReceiverSettings, SessionReceiver, Sink,
 };
@@ -20,11 +21,13 @@ use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::security::keys::{GroupKey, PublicKey};
 use layercast_protocols::registry::Registry;
 
+use crate::announcing::ntp_now_s;
 use crate::disk::Folder;
 use crate::error::Error;
 pub use crate::event::ReceiveProgress;
 use crate::event::{Event, Trace};
 use crate::file_limit::raise_file_limit;
+use crate::finding::Announced;
 pub use crate::receiver::RelayUse;
 use crate::receiver::{self, HostPaths, ReceiverHost};
 use crate::{random_secret, random_seed};
@@ -34,6 +37,8 @@ use crate::{random_secret, random_seed};
 pub struct ReceiveOptions {
     /// What is known of the session.
     pub known: Known,
+    /// The name by which that was found, if it was: when nothing comes from there, announcements are listened to again.
+    pub announced: Option<Announced>,
     /// The interface by name or address; by the route to the group if none.
     pub interface: Option<String>,
     /// The directory for the files.
@@ -74,6 +79,7 @@ impl ReceiveOptions {
         let patience = StdDuration::from_secs(30);
         ReceiveOptions {
             known,
+            announced: None,
             interface: None,
             into,
             settings: ReceptionSettings::default(),
@@ -94,7 +100,12 @@ impl ReceiveOptions {
 
     /// How packets can come.
     fn paths(&self) -> HostPaths {
-        HostPaths { interface: self.interface.clone(), relays: self.relays.clone(), any_source: false }
+        HostPaths {
+            interface: self.interface.clone(),
+            relays: self.relays.clone(),
+            any_source: false,
+            takes_relays: self.announced.as_ref().is_some_and(|announced| announced.takes_relays),
+        }
     }
 
     /// From whom packets come if the routers of the session take part; none for other sessions.
@@ -120,6 +131,11 @@ impl ReceiveOptions {
         Ok(ReceiverSettings {
             parents: self.parents()?,
             known: self.known.clone(),
+            announced: self.announced.as_ref().map(|announced| finding::Announced {
+                name: announced.name.clone(),
+                within: announced.within.into(),
+                epoch_s: ntp_now_s(),
+            }),
             group_key: self.group_key.clone(),
             salt: self.salt,
             keys: self.keys.as_slice().into(),

@@ -24,8 +24,12 @@ use crate::host::{
     Access, Clock, Groups, Inbox, Interface, Leaves, PacketSocket, ReceiverCounters, open_group,
     open_reports, reaching, unspecified, until,
 };
+use crate::listening::Announcements;
 use crate::notice::Notice;
 use crate::relay::{FeedbackPath, RelayTunnel};
+
+/// How often announcements are read.
+const LISTEN_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
 
 /// Which relays a receiver uses.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +69,8 @@ pub struct HostPaths {
     pub relays: RelayUse,
     /// Whether groups are joined for any source, also where that of the session is known.
     pub any_source: bool,
+    /// Whether relays that a later announcement of the session names are used too.
+    pub takes_relays: bool,
 }
 
 impl HostPaths {
@@ -102,6 +108,8 @@ pub struct ReceiverHost<S: Sink, F: Family = Registry> {
     access: Option<Access>,
     reports: Option<UdpSocket>,
     probe: Option<(PacketSocket, Inbox)>,
+    /// While announcements are listened to.
+    announcements: Option<Announcements>,
     leaves: Leaves,
     warned_of_leaves: bool,
     warned_of_uplink: bool,
@@ -139,6 +147,7 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
             access: None,
             reports: None,
             probe: None,
+            announcements: None,
             leaves: Leaves::new(clock),
             warned_of_leaves: false,
             warned_of_uplink: false,
@@ -189,6 +198,7 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
     pub fn step(&mut self, latest: Time, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<bool, Error> {
         let wake = self.node.deadline().map_or(latest, |deadline| deadline.min(latest));
         let timeout = until(self.clock.now(), wake);
+        let timeout = if self.announcements.is_some() { timeout.min(LISTEN_EVERY) } else { timeout };
         match &mut self.access {
             Some(access) => {
                 self.counters.read_calls += access.wait(&mut self.inbox, &self.clock, timeout);
@@ -201,6 +211,7 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
         self.inbox.clear();
         self.read_replies();
         self.read_probe();
+        self.read_announcements();
         self.node.handle_timer(self.clock.now());
         while let Some(notice) = self.access.as_mut().and_then(Access::take_notice) {
             on(self, Output::Notice(notice));
@@ -237,6 +248,24 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
         }
     }
 
+    fn read_announcements(&mut self) {
+        let Some(announcements) = &mut self.announcements else { return };
+        let (node, clock) = (&mut self.node, &self.clock);
+        let read = announcements.read(clock, &mut |from, bytes| {
+            node.handle_announcement(clock.now(), from, bytes);
+        });
+        if let Err(error) = read {
+            tracing::debug!(%error, "announcements are not read");
+        }
+    }
+
+    fn listen(&mut self) {
+        match Announcements::open(self.paths.interface.as_deref()) {
+            Ok(announcements) => self.announcements = Some(announcements),
+            Err(error) => tracing::warn!(%error, "no announcements are received"),
+        }
+    }
+
     /// Does all that the receiver wants. Whether it is over.
     fn carry_out(&mut self, on: &mut dyn FnMut(&mut Self, Event<S>)) -> Result<bool, Error> {
         let mut failure = None;
@@ -245,6 +274,20 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
                 Output::Open(path) => self.open(path, on),
                 Output::Probe(begins) => {
                     self.set_probe(begins);
+                    Ok(())
+                }
+                Output::Listen(begins) => {
+                    self.announcements = None;
+                    if begins {
+                        self.listen();
+                    }
+                    Ok(())
+                }
+                Output::Relocated(place) => {
+                    if self.paths.takes_relays && !place.relays.is_empty() {
+                        self.paths.relays.then(&place.relays);
+                        self.node.set_paths(self.paths.paths(place.known.group()));
+                    }
                     Ok(())
                 }
                 Output::Join(channel, group) => self.join(channel, group),

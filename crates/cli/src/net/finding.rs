@@ -12,7 +12,7 @@ use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::security::keys::{PublicKey, SecretKey};
 use layercast_delivery::session::Session;
-use layercast_transport::finding::{Sought, announced_within, find_announced, is_sdp, signed_by};
+use layercast_transport::finding::{Announced, Sought, announced_within, find_announced, is_sdp, signed_by};
 use layercast_transport::receive::Known;
 
 use crate::failure::Failure;
@@ -69,23 +69,28 @@ pub(crate) struct Seek<'a> {
     pub(crate) interface: Option<&'a str>,
     pub(crate) start_within: Option<StdDuration>,
     pub(crate) patience: StdDuration,
+    /// Whether the relays that its description names are used.
+    pub(crate) takes_relays: bool,
     pub(crate) quiet: bool,
 }
 
-/// What is known of the session that `receive` was asked for. One that is named by its name is looked for among those that
-/// are announced.
-pub(crate) fn sought(seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failure> {
+/// What is known of the session that `receive` was asked for, and the name by which it was looked for among those that are announced.
+pub(crate) fn sought(seek: &Seek<'_>, stop: &AtomicBool) -> Result<(Sought, Option<Announced>), Failure> {
     let (named, keys) = (seek.named, seek.keys.clone());
     let file = named.filter(|named| is_description(named));
-    if let Some(path) = seek.file.or(file.map(Path::new)) {
-        return Sought::by_description(path, keys).map_err(not_found);
-    }
-    match (named, seek.group) {
-        (Some(url), _) if is_url(url) => Sought::by_url(url, keys).map_err(not_found),
-        (Some(name), _) => announced(name, seek, stop),
-        (None, Some(group)) => Ok(Sought::new(Known::Group(group, seek.source), None, keys)),
-        (None, None) => Err(Failure::Input("error: name a session or a group".to_owned())),
-    }
+    let sought = match (seek.file.or(file.map(Path::new)), named, seek.group) {
+        (Some(path), ..) => Sought::by_description(path, keys).map_err(not_found)?,
+        (None, Some(url), _) if is_url(url) => Sought::by_url(url, keys).map_err(not_found)?,
+        (None, Some(name), _) => {
+            let (sought, announced) = by_name(name, seek, stop)?;
+            return Ok((sought, Some(announced)));
+        }
+        (None, None, Some(group)) => Sought::new(Known::Group(group, seek.source), None, keys),
+        (None, None, None) => {
+            return Err(Failure::Input("error: name a session or a group".to_owned()));
+        }
+    };
+    Ok((sought, None))
 }
 
 /// Whether a word is the URL of a session.
@@ -94,7 +99,7 @@ fn is_url(word: &str) -> bool {
 }
 
 /// The session that is announced under a name.
-fn announced(name: &str, seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, Failure> {
+fn by_name(name: &str, seek: &Seek<'_>, stop: &AtomicBool) -> Result<(Sought, Announced), Failure> {
     let keys = &seek.keys;
     if !seek.quiet {
         complain(&format!("note: waiting for the announcement of `{name}`"));
@@ -104,7 +109,8 @@ fn announced(name: &str, seek: &Seek<'_>, stop: &AtomicBool) -> Result<Sought, F
     if !seek.quiet {
         complain(&format!("note: `{name}` is announced, {}", signed_by(&entry.owner, keys)));
     }
-    Sought::by_announcement(&entry, keys.clone()).map_err(failure)
+    let sought = Sought::by_announcement(&entry, keys.clone()).map_err(failure)?;
+    Ok((sought, Announced { name: name.to_owned(), within, takes_relays: seek.takes_relays }))
 }
 
 /// A session by its URL, its description or its group.

@@ -49,6 +49,7 @@ fn a_killed_sender_goes_on_with_symbols_that_receivers_do_not_have() {
     let (mut child, _, _stdout) = start(&arguments);
     let options = ReceiveOptions {
         known: Known::Group(group.parse().expect("an address"), None),
+        announced: None,
         interface: Some("127.0.0.1".to_owned()),
         into: into.clone(),
         settings: ReceptionSettings::default(),

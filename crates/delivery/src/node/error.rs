@@ -165,6 +165,19 @@ impl ReceiveError {
                 | ReceiveError::Protocol(ProtocolError::SimulatedOnly { .. })
         )
     }
+
+    /// Whether no packet came that the keys fit. Then the session may be elsewhere.
+    pub(super) fn is_absence(&self) -> bool {
+        matches!(
+            self,
+            ReceiveError::Silent { .. }
+                | ReceiveError::NotAuthenticated
+                | ReceiveError::WrongGroupKey { .. }
+                | ReceiveError::NoSalt
+                | ReceiveError::NotEncrypted
+                | ReceiveError::NotSigned { .. }
+        )
+    }
 }
 
 /// Why no valid packet arrived, from the packets that did.

@@ -10,6 +10,7 @@ mod output;
 mod overload;
 mod path;
 mod receiving;
+mod relocating;
 mod routed;
 mod search;
 mod searching;
@@ -30,6 +31,7 @@ use super::session_receiver::{ReceiverCounters, SessionReceiver};
 use super::sink::{Datagrams, Sink};
 use crate::accept::AcceptCounters;
 use crate::active::member::Member;
+use crate::finding::Relocation;
 use crate::node::LevelDemand;
 use crate::notice::Notice;
 use crate::object::Instance;
@@ -110,6 +112,9 @@ pub struct Receiver<F: Family, S: Sink> {
     /// The check of packets while a session is searched, which remembers those of sessions that were left. None without a group
     /// key.
     check: Option<AnySession>,
+    /// None if the session was not found by its name.
+    relocation: Option<Relocation>,
+    is_listening: bool,
     /// Messages go further than to a relay that is gone, as far as is known.
     has_carried: bool,
     breaker: Breaker,
@@ -133,6 +138,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         Receiver {
             path: PathChoice::new(settings.paths, &mut random),
             check: settings.group_key.clone().map(|key| AnySession::new(key, settings.salt())),
+            relocation: settings.announced.clone().map(|by| Relocation::new(by, settings.keys.clone())),
+            is_listening: false,
             sink,
             state: State::Idle,
             wait: Wait { not: None, patience: settings.start_within },

@@ -14,7 +14,8 @@ const SESSIONS_MAX: usize = 8;
 pub struct AnySession {
     key: GroupKey,
     salt: Option<Salt>,
-    checks: Vec<(u32, Incoming)>,
+    /// By session and salt.
+    checks: Vec<((u32, Option<Salt>), Incoming)>,
 }
 
 impl AnySession {
@@ -30,7 +31,7 @@ impl AnySession {
     pub fn accept(&mut self, packet: &mut [u8]) -> Result<(), Rejection> {
         let tsi = View::new(packet).ok().and_then(|view| view.tsi()).and_then(|tsi| u32::try_from(tsi).ok());
         let tsi = tsi.ok_or(Rejection::Malformed)?;
-        let place = self.checks.iter().position(|(of, _)| *of == tsi).unwrap_or_else(|| {
+        let place = self.checks.iter().position(|(of, _)| *of == (tsi, self.salt)).unwrap_or_else(|| {
             self.put(tsi, Incoming::of(&self.key, self.salt, tsi));
             self.checks.len() - 1
         });
@@ -39,7 +40,7 @@ impl AnySession {
 
     /// Takes out the check of a session, for its receiver. It refuses what came before, and has counted nothing.
     pub fn take(&mut self, tsi: u32) -> Incoming {
-        match self.checks.iter().position(|(of, _)| *of == tsi) {
+        match self.checks.iter().position(|(of, _)| *of == (tsi, self.salt)) {
             Some(place) => self.checks.remove(place).1.uncounted(),
             None => Incoming::of(&self.key, self.salt, tsi),
         }
@@ -51,7 +52,12 @@ impl AnySession {
             let place = self.checks.iter().position(|(_, check)| check.highest() == 0);
             self.checks.remove(place.unwrap_or(0));
         }
-        self.checks.push((tsi, check));
+        self.checks.push(((tsi, self.salt), check));
+    }
+
+    /// Packets have another salt from now on. Those by the present one still pass once only, should it come back.
+    pub fn set_salt(&mut self, salt: Option<Salt>) {
+        self.salt = salt;
     }
 
     /// Another one by the same key, which knows no session.

@@ -3,6 +3,7 @@
 mod directory;
 mod network;
 mod relays;
+mod relocation;
 mod rule;
 mod sap;
 mod sdp;

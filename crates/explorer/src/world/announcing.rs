@@ -3,10 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::contract::Ecn;
-use layercast_core::units::{Channel, Duration};
+use layercast_core::units::Channel;
+use layercast_delivery::announce::directory::Limits;
 use layercast_delivery::announce::sap::{Kind, Message, PORT, Packet};
 use layercast_delivery::announce::sdp::Description;
 use layercast_delivery::announce::signature::Signer;
+use layercast_delivery::finding::Place;
 use layercast_delivery::search::Known;
 use layercast_simulator::outside::Handle;
 
@@ -15,13 +17,10 @@ use super::{KEPT, Passing, RESTART_AFTER, Sent, Step, World, say, source_at};
 use crate::fault::ForgedAnnouncement;
 use crate::forgery::flip;
 use crate::judge::Broken;
-use crate::listener::{ANNOUNCED, ANNOUNCEMENTS, Found, Listener, NAME};
+use crate::listener::{ANNOUNCED, ANNOUNCEMENTS, Listener, NAME};
 use crate::source::{GROUP, key_of, trusted};
 use crate::wire::CHANNELS;
 
-/// After this time an operator notices that a service waits for a session that is not the source's: without a key anyone may announce its
-/// name, and a service never gives up.
-const NOTICED_AFTER: Duration = Duration::from_secs(60);
 /// So many sessions are announced for each announcement of a flood.
 const FLOOD: u32 = 60;
 /// Sources hear so many of those that are forged at a time. More of them make their own rare, for which there is no remedy.
@@ -30,10 +29,9 @@ const HEARD_BY_SOURCES: usize = 8;
 impl World {
     /// A receiver's program begins: by the place of its session, or by its name.
     pub(super) fn begin_receiver(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) {
-        // No announcements come through a tunnel.
-        if !self.plan.is_announced || self.plan.amt.is_some_and(|amt| amt.receiver == number) {
+        if !self.knows_name(number) {
             let salt = self.sources.first().and_then(|source| source.salt);
-            return self.open_receiver(number, Known::Group(GROUP, None), salt);
+            return self.open_receiver(number, Known::Group(GROUP, None), salt, false);
         }
         let keys = trusted(&self.plan, source_at(0));
         let receiver = &mut self.receivers[number];
@@ -41,6 +39,11 @@ impl World {
         receiver.last = "listens".to_owned();
         self.set_joined(number, ANNOUNCED, true);
         say(watch, self.now, || format!("receiver {number} listens to announcements"));
+    }
+
+    /// Whether a receiver knows the name of its session alone. No announcements come through a tunnel.
+    pub(super) fn knows_name(&self, number: usize) -> bool {
+        self.plan.is_announced && self.plan.amt.is_none_or(|amt| amt.receiver != number)
     }
 
     /// Sends what sources announce.
@@ -51,7 +54,9 @@ impl World {
         let from = SocketAddr::new(self.sources[number].address, PORT);
         for bytes in announced {
             if let Ok(said) = Packet::read(&bytes) {
-                self.announced.insert(String::from_utf8_lossy(said.payload).into_owned());
+                let described = Description::read(said.payload).ok();
+                let place = described.and_then(|said| Place::of(&said).ok());
+                self.announced.extend(place.filter(|place| !self.announced.contains(place)));
             }
             self.sources_hear(&bytes);
             let slot = self.simulation.multicast_foreign(session, ANNOUNCED, packet(&bytes), Handle);
@@ -75,13 +80,26 @@ impl World {
         watch: &mut dyn FnMut(&Step),
     ) -> Result<(), Broken> {
         let receiver = &mut self.receivers[number];
-        let Some(listener) = &mut receiver.listener else { return Ok(()) };
-        listener.receive(self.now + receiver.ahead, from.ip(), bytes);
-        let excess = listener.excess();
+        let local = self.now + receiver.ahead;
+        let sessions = match (&mut receiver.listener, &mut receiver.program) {
+            (Some(listener), _) => {
+                listener.receive(local, from.ip(), bytes);
+                listener.announced_sessions()
+            }
+            (None, Some(program)) => {
+                program.announcement(local, from.ip(), bytes);
+                program.announced_sessions()
+            }
+            (None, None) => return Ok(()),
+        };
+        let excess = sessions.saturating_sub(Limits::default().sessions);
         if excess > 0 {
             return Err(Broken::Listener { at: self.now, receiver: number, excess });
         }
-        self.listen(number, watch)
+        if self.receivers[number].listener.is_some() {
+            return self.listen(number, watch);
+        }
+        self.after(number, watch)
     }
 
     /// Whether a receiver that listens has found its session, or gives up.
@@ -91,19 +109,28 @@ impl World {
         match receiver.listener.as_ref().and_then(|listener| listener.look(local)) {
             None => Ok(()),
             Some(Err(why)) => self.stop_receiver(number, RESTART_AFTER, &why, watch),
-            Some(Ok(Found { place, text })) => {
+            Some(Ok(place)) => {
                 receiver.listener = None;
-                let is_astray = self.plan.is_service && place.known.source() != Some(source_at(0));
-                receiver.astray_until = is_astray.then(|| self.now + NOTICED_AFTER);
-                if self.plan.is_signed && !self.announced.contains(&text) {
-                    return Err(Broken::Forged { at: self.now, receiver: number });
-                }
+                self.finds(number, &place, watch)?;
                 (0..CHANNELS).for_each(|channel| self.set_joined(number, Channel(channel), false));
-                say(watch, self.now, || format!("receiver {number} finds {:?}", place.known));
-                self.open_receiver(number, place.known, place.salt);
+                self.open_receiver(number, place.known, place.salt, true);
                 Ok(())
             }
         }
+    }
+
+    /// A receiver finds its session by its name.
+    pub(super) fn finds(
+        &mut self,
+        number: usize,
+        place: &Place,
+        watch: &mut dyn FnMut(&Step),
+    ) -> Result<(), Broken> {
+        say(watch, self.now, || format!("receiver {number} finds {:?}", place.known));
+        if self.plan.is_signed && !self.announced.contains(place) {
+            return Err(Broken::Forged { at: self.now, receiver: number });
+        }
+        Ok(())
     }
 
     /// Keeps an announcement for those who replay it.

@@ -8,14 +8,13 @@ use layercast_simulator::ForeignPacket;
 use layercast_simulator::outside::Handle;
 
 use super::relaying::child_at;
-use super::tunnel::{ADDRESS, machine_of};
+use super::tunnel::{ADDRESS, group_of, machine_of};
 use super::{KEPT, Passing, Sent, Step, World, receiver_at};
 use crate::judge::Broken;
 use crate::listener::{ANNOUNCED, ANNOUNCEMENTS};
 use crate::receiver::{Ended, ReceiverProgram};
 use crate::relay::relay_at;
 use crate::source::GROUP;
-use crate::wire::CHANNELS;
 use crate::wire::packet_number;
 
 impl World {
@@ -74,7 +73,14 @@ impl World {
             && let Some(output) = program.poll()
         {
             match output {
-                Output::Join(channel, _) => self.set_joined(number, channel, true),
+                // What was announced may name another group, to which nothing is sent.
+                Output::Join(channel, group) => {
+                    self.set_joined(
+                        number,
+                        channel,
+                        group == SocketAddr::new(group_of(channel), GROUP.port()),
+                    );
+                }
                 Output::Leave(channel, _) => self.set_joined(number, channel, false),
                 Output::Send(_, message, to) => {
                     let from = SocketAddr::new(receiver_at(number), 9000);
@@ -83,8 +89,10 @@ impl World {
                 Output::Ended(result) => ended = Some(program.ended(result)),
                 Output::Open(_) => {
                     self.receivers[number].probes = false;
-                    (0..CHANNELS).for_each(|channel| self.set_joined(number, Channel(channel), false));
+                    (0..ANNOUNCED.0).for_each(|channel| self.set_joined(number, Channel(channel), false));
                 }
+                Output::Listen(begins) => self.set_joined(number, ANNOUNCED, begins),
+                Output::Relocated(place) => self.receivers[number].relocated.push(*place),
                 Output::Probe(begins) => {
                     self.receivers[number].probes = begins;
                     self.set_joined(number, Channel(0), begins);

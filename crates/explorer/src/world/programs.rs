@@ -40,9 +40,6 @@ impl World {
                 self.begin_receiver(number, watch);
                 say(watch, self.now, || format!("receiver {number} starts"));
             }
-            if self.receivers[number].astray_until.take_if(|at| *at <= self.now).is_some() {
-                self.stop_receiver(number, RESTART_AFTER, "it waits for another source", watch)?;
-            }
             let receiver = &mut self.receivers[number];
             if receiver.disk_until <= self.now {
                 receiver.disk_until = Time::MAX;
@@ -57,13 +54,13 @@ impl World {
         Ok(())
     }
 
-    /// A receiver receives a session of which this is known.
-    pub(super) fn open_receiver(&mut self, number: usize, known: Known, salt: Option<Salt>) {
+    /// A receiver receives a session of which this is known, whether or not by its name.
+    pub(super) fn open_receiver(&mut self, number: usize, known: Known, salt: Option<Salt>, is_named: bool) {
         self.open_tunnel(number);
         let receiver = &mut self.receivers[number];
         let stream = Stream::new(self.plan.seed, &format!("receiver/{number}/{}", receiver.lives));
         let local = self.now + receiver.ahead;
-        let of = (source_at(0), known, salt);
+        let of = (source_at(0), known, salt, is_named);
         let program = ReceiverProgram::new((&self.plan, number), of, receiver.disk.clone(), stream, local);
         receiver.program = Some(program);
         receiver.last = "started".to_owned();
@@ -142,7 +139,7 @@ impl World {
         let mut random = Stream::new(seed, &format!("salt/{number}/{}", place.states));
         *salt = Salt((u128::from(random.bits()) << 64 | u128::from(random.bits())).to_be_bytes());
         for receiver in 0..self.receivers.len() {
-            if self.receivers[receiver].program.is_some() {
+            if self.receivers[receiver].program.is_some() && !self.knows_name(receiver) {
                 self.stop_receiver(receiver, RESTART_AFTER, "the source has a new salt", watch)?;
             }
         }
@@ -237,6 +234,9 @@ impl World {
             return self.killed_by_disk(number, watch);
         }
         let ended = self.carry_receiver(number);
+        for place in std::mem::take(&mut self.receivers[number].relocated) {
+            self.finds(number, &place, watch)?;
+        }
         let has_all_of = self.receivers[number].program.as_ref().and_then(ReceiverProgram::has_all_of);
         match (ended, has_all_of) {
             (Some(Ended::Complete(source)), _) => self.complete(number, source, watch),
@@ -262,7 +262,7 @@ impl World {
         say(watch, self.now, || format!("receiver {number} is complete"));
         self.close_tunnel(number);
         let receiver = &mut self.receivers[number];
-        (receiver.program, receiver.astray_until, receiver.done) = (None, None, true);
+        (receiver.program, receiver.done) = (None, true);
         let (disk, was_killed) = (&receiver.disk, receiver.lives > 1);
         judge::look(&self.plan, self.now, number, disk)?;
         judge::complete(&self.plan, self.now, number, disk, source != source_at(0), was_killed)
@@ -302,8 +302,7 @@ impl World {
     ) -> Result<(), Broken> {
         say(watch, self.now, || format!("receiver {number} ends: {why}"));
         let receiver = &mut self.receivers[number];
-        (receiver.program, receiver.listener, receiver.astray_until, receiver.tunnel) =
-            (None, None, None, None);
+        (receiver.program, receiver.listener, receiver.tunnel) = (None, None, None);
         receiver.last = why.to_owned();
         receiver.starts_at = Some(self.now + down);
         for channel in 0..CHANNELS {

@@ -62,7 +62,7 @@ pub(super) fn machine_of(address: IpAddr) -> IpAddr {
     if address == discovery_address(true) { ADDRESS.into() } else { address }
 }
 
-fn group_of(channel: Channel) -> IpAddr {
+pub(super) fn group_of(channel: Channel) -> IpAddr {
     match GROUP.ip() {
         IpAddr::V4(group) => IpAddr::V4(Ipv4Addr::from(u32::from(group) + u32::from(channel.0))),
         group => group,

@@ -16,7 +16,9 @@ mod sending;
 
 use std::fs;
 use std::io::{Read as _, Write as _, pipe};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +27,9 @@ use layercast::{
     Error, Event, ObjectEvent, Rate, Receiver, ReceiverBuilder, Sender, SenderBuilder, Sending, Stopped,
     StreamEnded, StreamSends, StreamStopped, Units,
 };
+use layercast_delivery::announce::describing::{Size, describe};
+use layercast_delivery::announce::sap::{Kind, Message, PORT, announcement_group, message_hash};
+use layercast_delivery::session::Session;
 use lo::works_here;
 
 /// Each test has its own groups, and each run its own port.
@@ -293,4 +298,63 @@ fn a_name_that_is_not_announced_says_so_and_can_be_cancelled() {
     let receiving = sought().start().unwrap();
     receiving.cancel();
     assert!(matches!(receiving.wait(), Err(Error::Interrupted)));
+}
+
+/// An announcement of a session under a name, sent to the group of its scope over the loopback interface.
+fn announce(session: &Session, name: &str) {
+    let size = Size { files: 1, bytes: 1 };
+    let description = describe(session, 3_900_000_000, name, None, 1, size, &[]).unwrap();
+    let payload = description.write().unwrap();
+    let (kind, hash) = (Kind::Announcement, message_hash(&payload));
+    let packet = Message { kind, hash, origin: session.source, payload: &payload }.write(None).unwrap();
+    // The address that it is bound to decides on the interface.
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.send_to(&packet, (announcement_group(session.group.ip()), PORT)).unwrap();
+}
+
+#[test]
+fn a_receiver_that_a_forged_announcement_led_astray_takes_the_next_one() {
+    if !works_here() {
+        return;
+    }
+    let data = content(200_000);
+    for keep_going in [false, true] {
+        let folder = folder("astray", &data);
+        let inbox = folder.path().join("inbox");
+        let (number, name) = (150 + 10 * u8::from(keep_going), name(&format!("astray {keep_going}")));
+        let sending = sender(folder.path().join("file"), number).start().unwrap();
+        let session = sending.events().find_map(|event| match event {
+            Event::Ready(ready) => Some(ready.session),
+            _ => None,
+        });
+        let session = session.unwrap();
+        let mut elsewhere = session.clone();
+        elsewhere.group.set_port(session.group.port() + 1);
+        let receiver = Receiver::builder().session_name(&name).interface("127.0.0.1").into(&inbox);
+        let receiver = receiver.patience(Duration::from_secs(2)).within(Duration::from_secs(60));
+        let receiver = if keep_going { receiver.keep_going() } else { receiver };
+        let receiving = receiver.start().unwrap();
+        let (is_astray, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    announce(if is_astray.load(Ordering::Relaxed) { &session } else { &elsewhere }, &name);
+                    thread::sleep(Duration::from_millis(100));
+                }
+            });
+            for event in &receiving {
+                match event {
+                    Event::Notice(notice) if notice.name() == "listening" => {
+                        is_astray.store(true, Ordering::Relaxed);
+                    }
+                    Event::Object(ObjectEvent::Complete { .. }) if keep_going => receiving.cancel(),
+                    _ => {}
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let ended = receiving.wait();
+        assert!(is_astray.into_inner() && (keep_going || ended.is_ok()), "{ended:?}");
+        assert!(fs::read(inbox.join("file")).unwrap() == data);
+    }
 }

@@ -27,7 +27,12 @@ pub(super) fn run(
         feedback: FeedbackPath::Relay,
         only: true,
     };
-    let paths = HostPaths { interface: Some(plan.address.to_string()), relays, any_source: true };
+    let paths = HostPaths {
+        interface: Some(plan.address.to_string()),
+        relays,
+        any_source: true,
+        takes_relays: false,
+    };
     let settings = ReceiverSettings {
         protocol_options: own_options(&plan.protocol),
         paths: if plan.relay.is_some() { Paths::Relay } else { Paths::Multicast },

@@ -22,6 +22,17 @@ pub fn announced_within(start_within: Option<Duration>, patience: Duration) -> D
     start_within.unwrap_or(patience.max(WITHIN))
 }
 
+/// A session that is found by the name under which it is announced, and again when nothing comes from where it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Announced {
+    /// The name.
+    pub name: String,
+    /// The longest wait for its announcement.
+    pub within: Duration,
+    /// Whether the relays that the announcement names are used.
+    pub takes_relays: bool,
+}
+
 impl Sought {
     /// By an announcement. Its place counts, and its salt; the rest is learnt from its packets, whose table one of the keys must have
     /// signed too. So a restarted sender is followed.

@@ -57,23 +57,28 @@ impl ReceiveConfig {
     pub(crate) fn of(receive: &Receive, given: &Given, stop: &AtomicBool) -> Result<ReceiveConfig, Failure> {
         let mode = RECEIVE.mode(given);
         let outputs = (mode == ReceiveMode::Stream).then(|| outputs(receive)).transpose()?;
-        let sought = finding::sought(&seek(receive)?, stop)?;
-        if matches!(sought.known, Known::Flute(_)) {
+        let (sought, announced) = finding::sought(&seek(receive)?, stop)?;
+        let is_flute = matches!(sought.known, Known::Flute(_));
+        let is_routed = matches!(&sought.known, Known::Session(session) if session.is_routed());
+        if is_flute {
             // The file of a description, and an announcement, may be signed.
             RECEIVE.check(ReceiveMode::Flute, given, &["keys"])?;
-            return Ok(ReceiveConfig::Files(flute(receive, sought, stop)?));
-        }
-        let is_routed = matches!(&sought.known, Known::Session(session) if session.is_routed());
-        if is_routed && outputs.is_none() && mode != ReceiveMode::Reliable {
+        } else if is_routed && outputs.is_none() && mode != ReceiveMode::Reliable {
             RECEIVE.check(ReceiveMode::Reliable, given, &[])?;
         }
-        Ok(match outputs {
+        let mut config = match outputs {
+            _ if is_flute => ReceiveConfig::Files(flute(receive, sought, stop)?),
             Some(outputs) => ReceiveConfig::Stream(stream(receive, sought, outputs, stop)?),
             None => {
                 let files = files(receive, sought, mode == ReceiveMode::Reliable, stop)?;
                 ReceiveConfig::Files(files)
             }
-        })
+        };
+        match &mut config {
+            ReceiveConfig::Files(files) => files.options.announced = announced,
+            ReceiveConfig::Stream(stream) => stream.options.announced = announced,
+        }
+        Ok(config)
     }
 }
 
@@ -87,6 +92,7 @@ fn seek(receive: &Receive) -> Result<Seek<'_>, Failure> {
         interface: receive.interface.as_deref(),
         start_within: receive.start_within.map(Into::into),
         patience: receive.patience.into(),
+        takes_relays: !receive.relays.no_relays,
         quiet: receive.quiet,
     })
 }

@@ -114,7 +114,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
 
     /// Tries again after an error that may pass.
     pub(super) fn retry(&mut self, reason: String) {
-        self.pause(Notice::Retrying { reason, pause: PAUSE.into() }, PAUSE, Duration::MAX);
+        let patience = self.wait_of_service().patience;
+        self.pause(Notice::Retrying { reason, pause: PAUSE.into() }, PAUSE, patience);
     }
 
     fn pause(&mut self, notice: Notice, pause: Duration, patience: Duration) {
@@ -124,18 +125,26 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     }
 
     pub(super) fn fail(&mut self, failure: Failure<S::Error>) {
+        let listens_within = self.listens_within(&failure);
         self.say_farewell(matches!(failure, Failure::Sink(_)));
         self.leave();
         let may_pass = match &failure {
             Failure::Session(error) => error.may_pass(),
             Failure::Sink(error) => S::may_pass(error),
         };
+        if listens_within.is_some() {
+            self.listen();
+        }
         if !self.settings.keep_going || !may_pass {
-            return self.end(Err(failure));
+            return match listens_within {
+                Some(patience) => self.search(Wait { not: None, patience }),
+                None => self.end(Err(failure)),
+            };
         }
         self.sink.flush();
-        let any = Wait { not: None, patience: Duration::MAX };
+        let any = self.wait_of_service();
         match failure {
+            Failure::Session(ReceiveError::Silent { .. }) if listens_within.is_some() => self.search(any),
             // Nothing but the session that had ended: it counts again from now on, if it goes on after all.
             Failure::Session(ReceiveError::Silent { .. }) if self.wait.not.is_some() => self.search(any),
             Failure::Session(ReceiveError::Silent { .. }) => {
@@ -152,6 +161,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     }
 
     pub(super) fn over(&mut self) {
+        self.stop_listening();
         self.leave();
         if !self.is_over() {
             self.state = State::Over(None);

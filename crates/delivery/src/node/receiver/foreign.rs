@@ -131,6 +131,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let is_complete = !keeps_going && !self.sink.needs_packets() && self.sink.is_complete();
         let (progress, _) = self.sink.progress();
         let (has_table, patience) = (progress.objects > 0, self.settings.patience);
+        let can_listen = self.can_listen();
         let State::Foreign(foreign) = &mut self.state else { return Ok(()) };
         let is_over = is_complete || foreign.is_over(now, patience, &progress);
         if is_complete || now >= self.next_look {
@@ -163,7 +164,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         }
         let waited = foreign.silent_for(now, has_table);
         // What is complete ends with the next report.
-        if waited >= if has_table { patience } else { self.wait.patience } && !keeps_going && !is_over {
+        let is_lost = if keeps_going { can_listen } else { !is_over };
+        if waited >= if has_table { patience } else { self.wait.patience } && is_lost {
             let reasons = reasons(foreign.counters(), 0, has_table);
             let (group, waited) = (self.settings.known.group(), waited.into());
             return Err(Failure::Session(ReceiveError::Silent { group, waited, reasons }));

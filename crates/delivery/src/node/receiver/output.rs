@@ -6,6 +6,7 @@ use layercast_core::contract::{Ecn, Estimates};
 use layercast_core::units::Channel;
 
 use super::path::Path;
+use crate::finding::Place;
 use crate::node::error::ReceiveError;
 use crate::node::{Feedback, ReceiverNote};
 use crate::notice::Notice;
@@ -45,6 +46,11 @@ pub enum Output<E> {
     Join(Channel, SocketAddr),
     /// To leave a channel.
     Leave(Channel, SocketAddr),
+    /// To listen to announcements, or no longer to do that.
+    /// [`Receiver::handle_announcement`](super::Receiver::handle_announcement) takes what comes.
+    Listen(bool),
+    /// The session is sought at this place from now on, by its announcement.
+    Relocated(Box<Place>),
     /// To send a message to the source.
     Send(Message, Feedback, SocketAddr),
     /// To send a datagram to a relay or the source of a session whose routers take part.

@@ -94,6 +94,11 @@ impl PathChoice {
         if self.by_relay { Path::Relay(START_SPREAD) } else { Path::Multicast }
     }
 
+    /// By which paths packets can come from now on.
+    pub(super) fn set_paths(&mut self, paths: Paths) {
+        self.paths = paths;
+    }
+
     /// Whether a relay is left to be asked.
     pub(super) fn has_relay_left(&self) -> bool {
         self.paths == Paths::Both && !self.by_relay

@@ -64,9 +64,10 @@ impl<F: Family, S: Sink> Receiver<F, S> {
                     let (at, taken) = (datagram.at, foreign.packet(&datagram, bytes));
                     self.taken.extend(taken.map(|(part, length)| Taken { number, at, part, length }));
                 }
-                self.outputs.extend(
-                    foreign.take_found().map(|session| Output::Notice(Notice::FluteSession { session })),
-                );
+                if let Some(session) = foreign.take_found() {
+                    self.notice(Notice::FluteSession { session });
+                    self.stop_listening();
+                }
             }
             _ => {}
         }

@@ -115,6 +115,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             Ok(routed.member.begin(self.now, session, key, options, wire)?)
         });
         routed.refused = begun.err();
+        if routed.refused.is_none() {
+            self.stop_listening();
+        }
     }
 
     /// Passes on what came in order.

@@ -51,6 +51,12 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     pub(super) fn search_on(&mut self) -> Result<(), Failure<S::Error>> {
         self.check_limit()?;
         let (now, group) = (self.now, self.settings.known.group());
+        if self.is_here() && self.is_listening {
+            self.stop_listening();
+            if self.settings.keep_going {
+                self.wait = self.wait_of_service();
+            }
+        }
         let State::Searching(searching) = &mut self.state else { return Ok(()) };
         if now >= self.next_look {
             self.next_look = now + LOOK_EVERY;
@@ -143,6 +149,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         pump(&mut receiving, &mut self.sink, &mut self.outputs);
         self.state = State::Receiving(Box::new(receiving));
         self.next_look = self.now + LOOK_EVERY;
+        self.stop_listening();
         Ok(())
     }
 }

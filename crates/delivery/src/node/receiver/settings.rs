@@ -8,6 +8,7 @@ use std::sync::Arc;
 use layercast_core::units::Duration;
 
 use super::path::Paths;
+use crate::finding::Announced;
 use crate::search::Known;
 use crate::security::encryption::Salt;
 use crate::security::keys::{GroupKey, PublicKey};
@@ -32,6 +33,8 @@ impl fmt::Debug for Parents {
 pub struct ReceiverSettings {
     /// What is known of the session.
     pub known: Known,
+    /// The name by which it was found, which is listened to again when nothing comes from there; none if it was found otherwise.
+    pub announced: Option<Announced>,
     /// The key by which packets must be authentic; none to take any.
     pub group_key: Option<GroupKey>,
     /// The salt of an encrypted session, if `known` is not its description. Without one packets must not be encrypted.
@@ -69,6 +72,7 @@ impl ReceiverSettings {
     pub fn new(known: Known) -> ReceiverSettings {
         ReceiverSettings {
             known,
+            announced: None,
             group_key: None,
             salt: None,
             keys: Arc::default(),

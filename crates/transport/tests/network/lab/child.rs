@@ -133,6 +133,7 @@ pub(crate) fn play(role: &str) {
             }
             let options = ReceiveOptions {
                 known: Known::Group(group, source),
+                announced: None,
                 interface: None,
                 into: PathBuf::from(into),
                 settings: ReceptionSettings { replace: true, mirror: false },
