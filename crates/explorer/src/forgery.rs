@@ -17,6 +17,35 @@ use crate::plan::Protection;
 use crate::source::key_of;
 use crate::wire::packet_number;
 
+/// How much forgers keep of each kind.
+const KEPT: usize = 64;
+
+/// What forgers keep of one kind, for replays and changes. When there is no space, a new one takes the place of any, so that both
+/// old and new ones are there.
+pub(crate) struct Heard<T>(Vec<T>);
+
+impl<T: Clone> Heard<T> {
+    /// Nothing yet.
+    pub(crate) fn new() -> Heard<T> {
+        Heard(Vec::new())
+    }
+
+    /// Keeps one more.
+    pub(crate) fn keep(&mut self, heard: T, chaos: &mut Stream) {
+        if self.0.len() < KEPT {
+            self.0.push(heard);
+        } else if let Some(place) = self.0.get_mut(chaos.bits() as usize % KEPT) {
+            *place = heard;
+        }
+    }
+
+    /// One of them.
+    pub(crate) fn pick(&self, chaos: &mut Stream) -> Option<T> {
+        let at = chaos.bits() % self.0.len().max(1) as u64;
+        self.0.get(at as usize).cloned()
+    }
+}
+
 /// What a forger makes of a packet that it has heard; none if that is not a packet of a session.
 pub(crate) fn of(genuine: &[u8], chaos: &mut Stream) -> Option<Vec<u8>> {
     let view = View::new(genuine).ok()?;

@@ -23,6 +23,7 @@ use layercast_simulator::{
 };
 
 use crate::disk::FaultyDisk;
+use crate::forgery::Heard;
 use crate::judge::{self, Broken};
 use crate::listener::Listener;
 use crate::plan::Plan;
@@ -39,8 +40,6 @@ const END: Time = Time::from_ns(900_000_000_000);
 const RESTART_AFTER: Duration = Duration::from_secs(1);
 /// How often a source looks whether its state is to be stored.
 const LOOK_EVERY: Duration = Duration::from_ms(500);
-/// How many packets are kept for replays.
-const KEPT: usize = 64;
 
 /// Something that happened, for whoever watches.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +113,8 @@ struct ReceiverPlace {
     /// What happens after the disk kills its program.
     after_kill: (Duration, bool),
     done: bool,
-    heard: Vec<(SocketAddr, Channel, Vec<u8>)>,
+    /// Packets that came.
+    heard: Heard<(SocketAddr, Channel, Vec<u8>)>,
     last: String,
 }
 
@@ -153,8 +153,8 @@ pub(crate) struct World {
     held_count: u64,
     /// Where sources have announced sessions.
     announced: Vec<Place>,
-    /// Announcements for those who replay them.
-    replayed: Vec<(SocketAddr, Vec<u8>)>,
+    /// Announcements that came to a receiver.
+    heard: Heard<(SocketAddr, Vec<u8>)>,
     chaos: Stream,
     next_change: usize,
     next_fault: usize,
@@ -270,7 +270,7 @@ impl World {
             disk_until: Time::MAX,
             after_kill: (Duration::ZERO, false),
             done: false,
-            heard: Vec::new(),
+            heard: Heard::new(),
             last: "not started".to_owned(),
         });
         let receivers: Vec<ReceiverPlace> = receivers.collect();
@@ -313,7 +313,7 @@ impl World {
             held: BTreeMap::new(),
             held_count: 0,
             announced: Vec::new(),
-            replayed: Vec::new(),
+            heard: Heard::new(),
             chaos,
             // The first change is what the source starts with.
             next_change: 1,

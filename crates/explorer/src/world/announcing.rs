@@ -13,7 +13,7 @@ use layercast_delivery::search::Known;
 use layercast_simulator::outside::Handle;
 
 use super::carrying::packet;
-use super::{KEPT, Passing, RESTART_AFTER, Sent, Step, World, say, source_at};
+use super::{Passing, RESTART_AFTER, Sent, Step, World, say, source_at};
 use crate::fault::ForgedAnnouncement;
 use crate::forgery::flip;
 use crate::judge::Broken;
@@ -133,18 +133,10 @@ impl World {
         Ok(())
     }
 
-    /// Keeps an announcement for those who replay it.
-    pub(super) fn keep_announcement(&mut self, from: SocketAddr, bytes: &[u8]) {
-        if self.replayed.len() < KEPT {
-            self.replayed.push((from, bytes.to_vec()));
-        }
-    }
-
     pub(super) fn forge_announcements(&mut self, number: usize, count: u32, kind: ForgedAnnouncement) {
         let count = if kind == ForgedAnnouncement::Flood { count * FLOOD } else { count };
         for place in 0..count as usize {
-            let at = (self.chaos.bits() % self.replayed.len().max(1) as u64) as usize;
-            let Some((from, genuine)) = self.replayed.get(at).cloned() else { return };
+            let Some((from, genuine)) = self.heard.pick(&mut self.chaos) else { return };
             let Some((from, bytes)) = self.forged_announcement(from, &genuine, kind) else { continue };
             if place < HEARD_BY_SOURCES {
                 self.sources_hear(&bytes);

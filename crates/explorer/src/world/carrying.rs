@@ -9,7 +9,7 @@ use layercast_simulator::outside::Handle;
 
 use super::relaying::child_at;
 use super::tunnel::{ADDRESS, group_of, machine_of};
-use super::{KEPT, Passing, Sent, Step, World, receiver_at};
+use super::{Passing, Sent, Step, World, receiver_at};
 use crate::judge::Broken;
 use crate::listener::{ANNOUNCED, ANNOUNCEMENTS};
 use crate::receiver::{Ended, ReceiverProgram};
@@ -204,11 +204,9 @@ impl World {
             return Ok(());
         }
         if packet.channel == ANNOUNCED {
-            self.keep_announcement(packet.from, &packet.bytes);
-        } else if receiver.heard.len() < KEPT {
-            receiver.heard.push((packet.from, packet.channel, packet.bytes.clone()));
-        } else if let Some(place) = receiver.heard.get_mut(self.outcome.packets as usize % KEPT) {
-            *place = (packet.from, packet.channel, packet.bytes.clone());
+            self.heard.keep((packet.from, packet.bytes.clone()), &mut self.chaos);
+        } else {
+            receiver.heard.keep((packet.from, packet.channel, packet.bytes.clone()), &mut self.chaos);
         }
         if duplicated > 0.0 && self.chaos.chance(duplicated) {
             self.delay(packet.clone());

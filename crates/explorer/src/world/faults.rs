@@ -106,8 +106,7 @@ impl World {
 
     fn forge(&mut self, number: usize, count: u32, kind: Forgery) {
         for _ in 0..count {
-            let heard = &self.receivers[number].heard;
-            let heard = heard.get((self.chaos.bits() % heard.len().max(1) as u64) as usize).cloned();
+            let heard = self.receivers[number].heard.pick(&mut self.chaos);
             let (from, channel, mut bytes) =
                 heard.unwrap_or((SocketAddr::new(source_at(0), 9000), Channel(0), vec![0; 40]));
             let genuine = bytes.clone();

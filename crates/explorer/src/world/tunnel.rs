@@ -13,9 +13,9 @@ use layercast_delivery::amt::{PORT, discovery_address};
 use layercast_delivery::membership::Reporting;
 use layercast_delivery::membership::subscriptions::Subscription;
 
-use super::{KEPT, Passing, Sent, Step, World, receiver_at, say};
+use super::{Passing, Sent, Step, World, receiver_at, say};
 use crate::fault::Forgery;
-use crate::forgery::flip;
+use crate::forgery::{Heard, flip};
 use crate::judge::Broken;
 use crate::relay::secret;
 use crate::source::GROUP;
@@ -33,7 +33,7 @@ pub(super) struct AmtPlace {
     pub(super) starts_at: Option<Time>,
     lives: u64,
     /// Messages for those who replay and change them.
-    heard: Vec<(SocketAddr, SocketAddr, Vec<u8>)>,
+    heard: Heard<(SocketAddr, SocketAddr, Vec<u8>)>,
     /// Messages that are forged, and the genuine ones that they were made of.
     forged: Vec<Forged>,
 }
@@ -75,7 +75,7 @@ fn channel_of(group: IpAddr) -> Option<Channel> {
 
 impl AmtPlace {
     pub(super) fn new() -> AmtPlace {
-        let (heard, forged) = (Vec::new(), Vec::new());
+        let (heard, forged) = (Heard::new(), Vec::new());
         AmtPlace { program: None, starts_at: Some(Time::ZERO), lives: 0, heard, forged }
     }
 
@@ -199,11 +199,7 @@ impl World {
 
     fn send_tunnelled(&mut self, receiver: Option<usize>, sent: Sent) {
         if let Some(amt) = &mut self.amt {
-            let kept = (sent.from, sent.to, sent.bytes.clone());
-            match amt.heard.get_mut(self.outcome.packets as usize % KEPT) {
-                Some(place) => *place = kept,
-                None => amt.heard.push(kept),
-            }
+            amt.heard.keep((sent.from, sent.to, sent.bytes.clone()), &mut self.chaos);
         }
         match receiver {
             Some(receiver) => self.send_from(receiver, sent),
@@ -284,8 +280,7 @@ impl World {
         let Some(amt) = &mut self.amt else { return };
         let chaos = &mut self.chaos;
         for _ in 0..count {
-            let at = (chaos.bits() % amt.heard.len().max(1) as u64) as usize;
-            let Some((mut from, to, genuine)) = amt.heard.get(at).cloned() else { return };
+            let Some((mut from, to, genuine)) = amt.heard.pick(chaos) else { return };
             let mut bytes = genuine.clone();
             match kind {
                 Forgery::Random => bytes.iter_mut().for_each(|byte| *byte = chaos.bits() as u8),
