@@ -190,3 +190,19 @@ pub trait Disk {
     /// The disk's error.
     fn set_attributes(&mut self, path: &str, attributes: Attributes) -> io::Result<()>;
 }
+
+/// How many operations [`replace`] needs.
+pub const REPLACE_OPERATIONS: u64 = 5;
+
+/// Replaces a file as a whole, by one with `.new` at the end of its name: after a crash the old content is there or the new one.
+///
+/// # Errors
+/// The disk's error. The old content is there then, unless the name was given and could not be synchronised.
+pub fn replace<D: Disk>(disk: &mut D, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let new = format!("{path}.new");
+    let file = disk.open(&new)?;
+    file.set_length(0)?;
+    file.write_at(0, bytes)?;
+    file.sync()?;
+    disk.rename(&new, path)
+}

@@ -29,6 +29,8 @@ type Shared = Rc<RefCell<Inode>>;
 #[derive(Debug)]
 pub struct State {
     files: BTreeMap<String, Shared>,
+    /// Names that were given and have not reached the disk, in order: from which to which, and what had that name.
+    renamed: Vec<(String, String, Option<Shared>)>,
     folders: BTreeSet<String>,
     stream: Stream,
     /// The most bytes of all files.
@@ -97,6 +99,7 @@ impl FaultyDisk {
     pub fn new(stream: Stream) -> FaultyDisk {
         FaultyDisk(Rc::new(RefCell::new(State {
             files: BTreeMap::new(),
+            renamed: Vec::new(),
             folders: BTreeSet::new(),
             stream,
             space: None,
@@ -123,9 +126,19 @@ impl FaultyDisk {
         self.0.borrow().killed_after == Some(0)
     }
 
-    /// The power fails: of what was not synchronised, any sectors are there, and the rest is as before or zero.
+    /// The power fails: of what was not synchronised, any sectors are there, and the rest is as before or zero. Names that have not
+    /// reached the disk may be as before, the last ones first.
     pub fn lose_power(&self) {
-        let State { files, stream, .. } = &mut *self.0.borrow_mut();
+        let State { files, stream, renamed, .. } = &mut *self.0.borrow_mut();
+        while stream.chance(0.5)
+            && let Some((from, to, before)) = renamed.pop()
+        {
+            // It may have got another name, or been removed, meanwhile.
+            let Some(inode) = files.remove(&to) else { continue };
+            files.insert(from, inode);
+            files.extend(before.map(|before| (to, before)));
+        }
+        renamed.clear();
         for inode in files.values() {
             let inode = &mut *inode.borrow_mut();
             let mut left = inode.bytes.clone();
@@ -277,11 +290,20 @@ impl Disk for FaultyDisk {
 
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         let mut state = self.0.borrow_mut();
-        state.write()?;
+        // The name is given, and then synchronised, with all that were given before. Either may fail, or the program be killed
+        // there.
+        let done = state.write();
+        if done.is_err() && state.stream.chance(0.5) {
+            return done;
+        }
         state.check_folder(to)?;
         let inode = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
-        state.files.insert(to.to_owned(), inode);
-        Ok(())
+        let before = state.files.insert(to.to_owned(), inode);
+        match done {
+            Ok(()) => state.renamed.clear(),
+            Err(_) => state.renamed.push((from.to_owned(), to.to_owned(), before)),
+        }
+        done
     }
 
     fn remove(&mut self, path: &str) -> io::Result<()> {

@@ -3,15 +3,12 @@
 use std::io;
 
 use layercast_core::stream::Stream;
-use layercast_delivery::disk::{Disk as _, DiskFile as _};
+use layercast_delivery::disk::{self, Disk as _};
 use layercast_delivery::send_state::file::{Saved, StateError};
 
 use crate::disk::FaultyDisk;
 
 const STATE: &str = "state";
-const NEW: &str = "state.new";
-/// Operations of [`replace`].
-pub(crate) const OPERATIONS: u64 = 5;
 
 /// Reads a state; an empty one if there is no file.
 pub(crate) fn read(disk: &FaultyDisk) -> Result<Saved, StateError> {
@@ -21,11 +18,7 @@ pub(crate) fn read(disk: &FaultyDisk) -> Result<Saved, StateError> {
 
 /// Replaces the file of a state as a whole.
 pub(crate) fn replace(mut disk: FaultyDisk, bytes: &[u8]) -> io::Result<()> {
-    let file = disk.open(NEW)?;
-    file.set_length(0)?;
-    file.write_at(0, bytes)?;
-    file.sync()?;
-    disk.rename(NEW, STATE)
+    disk::replace(&mut disk, STATE, bytes)
 }
 
 /// Damages a state, as a disk does whose sectors fail. Whether there is one.

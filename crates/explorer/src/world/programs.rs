@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
+use layercast_delivery::disk::REPLACE_OPERATIONS;
 use layercast_delivery::node::Relay;
 use layercast_delivery::search::Known;
 use layercast_delivery::security::encryption::Salt;
@@ -100,7 +101,7 @@ impl World {
         let Some(source) = self.sources.get_mut(number) else { return };
         source.program = None;
         if let Some((_, state)) = source.storing.take() {
-            let after = (self.chaos.bits() % (state::OPERATIONS + 1)) as u32;
+            let after = (self.chaos.bits() % (REPLACE_OPERATIONS + 1)) as u32;
             source.disk.set(|disk| disk.killed_after = Some(after));
             if state::replace(source.disk.clone(), &state.bytes).is_ok() {
                 source.is_damaged = false;

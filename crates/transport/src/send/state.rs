@@ -1,11 +1,14 @@
 //! The file of a sender's state.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
 use std::path::Path;
 
+use layercast_delivery::disk;
 use layercast_delivery::send_state::file::Saved;
 
+use crate::disk::Folder;
 use crate::error::Error;
 
 /// Reads a state; an empty one if there is no file.
@@ -20,15 +23,9 @@ pub(super) fn read(path: &Path) -> Result<Saved, Error> {
 
 /// Replaces the file of a state as a whole.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-    name.push(".new");
-    let new = path.with_file_name(name);
-    let mut file = File::create(&new)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&new, path)?;
+    let name = path.file_name().and_then(OsStr::to_str).ok_or(io::ErrorKind::InvalidFilename)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+    disk::replace(&mut Folder::open(folder)?, name, bytes)
 }
 
 #[cfg(test)]
