@@ -40,4 +40,4 @@ pub use rtt::{MAX_RTT, RttEstimator, RttFilter, rtt_sample};
 pub use send_time::{ClockReading, SendTime, SenderClock};
 pub use sequence::{ArrivalClass, SequenceCounts, SequenceTracker, lost_send_time, max_gap_for};
 pub use smoother::{Smoother, Smoothing, SmoothingConfig};
-pub use virtual_packets::{Completed, VirtualLoss, VirtualPackets};
+pub use virtual_packets::{Completed, Fate, ProcessedPackets, VirtualConfig, VirtualLoss, VirtualPackets};

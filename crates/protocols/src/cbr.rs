@@ -50,7 +50,7 @@ pub struct Receiver(tfrc::Receiver);
 impl Receiver {
     /// A receiver of a session.
     pub fn new(options: &Options, plan: SessionPlan, _stream: Stream) -> Receiver {
-        let size = options.equation_size(plan.packet_size);
+        let size = options.virtual_packets().map_or(plan.packet_size, |packets| packets.size);
         Receiver(tfrc::Receiver::with(options.settings(), &plan, size))
     }
 

@@ -2,7 +2,8 @@
 
 use super::loss_event::Boundary;
 use super::loss_window::WindowScope;
-use layercast_core::units::Duration;
+use super::virtual_packets::VirtualConfig;
+use layercast_core::units::{Duration, Size};
 
 layercast_core::choices! {
     /// How losses become a loss rate.
@@ -63,6 +64,15 @@ pub struct LossConfig {
     pub window: u32,
     /// Between which losses the window measures distance.
     pub scope: WindowScope,
+    /// The virtual packets that are processed in place of the real ones, if any.
+    pub virtual_packets: Option<VirtualConfig>,
+}
+
+impl LossConfig {
+    /// The packet size that goes with the loss rate into an equation: that of virtual packets, if there are any.
+    pub fn equation_size(&self, packet_size: Size) -> Size {
+        self.virtual_packets.map_or(packet_size, |config| config.size)
+    }
 }
 
 impl Default for LossConfig {
@@ -78,6 +88,7 @@ impl Default for LossConfig {
             discount_impact: true,
             window: 3,
             scope: WindowScope::Session,
+            virtual_packets: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::loss_config::{LossConfig, LossMethod};
 use super::loss_event::{LossOutcome, Packet};
+use super::virtual_packets::{Fate, ProcessedPackets};
 use super::{Lap, Lip, LipShort, LossIntervals};
 use layercast_core::units::Duration;
 
@@ -9,72 +10,84 @@ use layercast_core::units::Duration;
 /// the type of a loss estimator: it has the methods that are called here, and `new` from a [`LossConfig`].
 macro_rules! loss_estimators {
     ($( $(#[doc = $doc:literal])* $estimator:ident, )*) => {
-        /// A loss estimator of any method, so that a receiver can switch between them.
         #[derive(Clone, Debug)]
-        pub enum LossEstimator {
+        enum Method {
             $( $(#[doc = $doc])* $estimator($estimator), )*
         }
 
         impl LossEstimator {
             /// An estimator without packets.
             pub fn new(config: &LossConfig) -> LossEstimator {
-                match config.method {
-                    $( LossMethod::$estimator => LossEstimator::$estimator($estimator::new(config)), )*
-                }
+                let method = match config.method {
+                    $( LossMethod::$estimator => Method::$estimator($estimator::new(config)), )*
+                };
+                LossEstimator { method, packets: ProcessedPackets::new(config.virtual_packets) }
             }
 
             /// The round-trip time to use from the next event on: it is sampled when an event begins and
             /// kept for that event. Zero is refused.
             pub fn set_rtt(&mut self, rtt: Duration) {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.set_rtt(rtt), )* }
+                match &mut self.method { $( Method::$estimator(estimator) => estimator.set_rtt(rtt), )* }
             }
 
-            /// A packet was received.
-            pub fn on_received(&mut self, packet: &Packet) {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.on_received(packet), )* }
-            }
-
-            /// A packet was lost.
-            pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.on_lost(packet), )* }
+            /// A packet was received, marked or lost. A mark is a signal of loss at its packet's own send time (RFC
+            /// 5348, section 5.2). The outcome is a new event if one begins.
+            pub fn on_packet(&mut self, packet: &Packet, fate: Fate) -> LossOutcome {
+                match &mut self.method {
+                    $( Method::$estimator(estimator) => self.packets.each(packet, fate, |packet, lost| {
+                        if lost {
+                            return estimator.on_lost(packet);
+                        }
+                        estimator.on_received(packet);
+                        LossOutcome::Ignored
+                    }), )*
+                }
             }
 
             /// The loss rate, 0 to 1; 0 while no interval is known. A few operations.
             pub fn loss_rate(&self) -> f64 {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.loss_rate(), )* }
+                match &self.method { $( Method::$estimator(estimator) => estimator.loss_rate(), )* }
             }
 
             /// The closed intervals with their impacts, newest first.
             pub fn intervals(&self) -> &LossIntervals {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.intervals(), )* }
+                match &self.method { $( Method::$estimator(estimator) => estimator.intervals(), )* }
             }
 
             /// The closed intervals, to set or rescale the first one.
             pub fn intervals_mut(&mut self) -> &mut LossIntervals {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.intervals_mut(), )* }
+                match &mut self.method { $( Method::$estimator(estimator) => estimator.intervals_mut(), )* }
             }
 
             /// The length of the open interval in packets.
             pub fn open_length(&self) -> u64 {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.open_length(), )* }
+                match &self.method { $( Method::$estimator(estimator) => estimator.open_length(), )* }
             }
 
             /// How many loss events there were.
             pub fn events(&self) -> u64 {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.events(), )* }
+                match &self.method { $( Method::$estimator(estimator) => estimator.events(), )* }
             }
 
             /// The sender's clock has restarted: times before and after do not compare.
             pub fn forget_times(&mut self) {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.forget_times(), )* }
+                match &mut self.method { $( Method::$estimator(estimator) => estimator.forget_times(), )* }
             }
 
             /// Forgets everything but the round-trip time.
             pub fn reset(&mut self) {
-                match self { $( LossEstimator::$estimator(estimator) => estimator.reset(), )* }
+                self.packets.reset();
+                match &mut self.method { $( Method::$estimator(estimator) => estimator.reset(), )* }
             }
         }
     };
+}
+
+/// A loss estimator of any method, of real or of virtual packets, so that a receiver can switch between them.
+#[derive(Clone, Debug)]
+pub struct LossEstimator {
+    method: Method,
+    packets: ProcessedPackets,
 }
 
 loss_estimators! {
@@ -84,12 +97,4 @@ loss_estimators! {
     Lap,
     /// Loss insensitive period whose short intervals count all their losses (RFC 4828, section 3).
     LipShort,
-}
-
-impl LossEstimator {
-    /// A packet was received with a congestion mark: one packet of the stream, and a signal of loss
-    /// at its own send time (RFC 5348, section 5.2).
-    pub fn on_marked(&mut self, packet: &Packet) -> LossOutcome {
-        self.on_lost(packet)
-    }
 }

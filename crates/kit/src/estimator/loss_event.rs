@@ -14,15 +14,15 @@ pub struct Packet {
     pub sent: SendTime,
 }
 
-/// The classification of a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The classification of a packet, from the one that changes least up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LossOutcome {
-    /// It began a loss event.
-    NewEvent,
-    /// It belongs to an event and counts.
-    Counted,
-    /// It belongs to an event and does not count.
+    /// It was not lost, or belongs to an event and does not count.
     Ignored,
+    /// It was lost, belongs to an event and counts.
+    Counted,
+    /// It was lost and began a loss event.
+    NewEvent,
 }
 
 layercast_core::choices! {

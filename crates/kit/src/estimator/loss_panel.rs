@@ -2,19 +2,17 @@
 //! chapters 4 and 5).
 
 use super::loss_fraction::LossFraction;
-use super::virtual_packets::{Completed, VirtualPackets};
-use super::{Lap, Lip, LossConfig, LossOutcome, Packet, VirtualLoss};
-use layercast_core::units::{Duration, Seq, Size};
+use super::virtual_packets::{Fate, ProcessedPackets};
+use super::{Lap, Lip, LossConfig, LossOutcome, Packet};
+use layercast_core::units::Duration;
 
 /// What a panel is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PanelConfig {
-    /// The options of LIP and LAP; the method is ignored.
+    /// The options of LIP and LAP, with their virtual packets; the method is ignored.
     pub loss: LossConfig,
     /// The window of the packet loss fraction, in packets.
     pub fraction_window: u32,
-    /// Virtual packets for LIP and LAP, if used instead of real ones.
-    pub virtual_packets: Option<(Size, VirtualLoss)>,
 }
 
 /// LIP, LAP and the packet loss fraction.
@@ -23,9 +21,8 @@ pub struct LossPanel {
     lip: Lip,
     lap: Lap,
     fraction: LossFraction,
-    virtual_packets: Option<VirtualPackets>,
-    /// The number of packets that LIP and LAP have processed.
-    packets: u64,
+    /// What LIP and LAP process.
+    packets: ProcessedPackets,
 }
 
 impl LossPanel {
@@ -35,8 +32,7 @@ impl LossPanel {
             lip: Lip::new(&config.loss),
             lap: Lap::new(&config.loss),
             fraction: LossFraction::new(config.fraction_window),
-            virtual_packets: config.virtual_packets.map(|(size, rule)| VirtualPackets::new(size, rule)),
-            packets: 0,
+            packets: ProcessedPackets::new(config.loss.virtual_packets),
         }
     }
 
@@ -46,55 +42,20 @@ impl LossPanel {
         self.lap.set_rtt(rtt);
     }
 
-    /// A packet of this size was received.
-    pub fn on_received(&mut self, packet: &Packet, size: Size) {
-        self.fraction.on_packet(false);
-        let completed =
-            self.virtual_packets.as_mut().map(|virtual_packets| virtual_packets.on_received(size));
-        self.add(packet, completed, false);
-    }
-
-    /// A packet was lost. The outcome is LIP's.
-    pub fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
-        self.fraction.on_packet(true);
-        let completed = self.virtual_packets.as_mut().map(VirtualPackets::on_lost);
-        self.add(packet, completed, true)
-    }
-
-    /// A packet of this size was received with a congestion mark. The outcome is LIP's.
-    pub fn on_marked(&mut self, packet: &Packet, size: Size) -> LossOutcome {
-        self.fraction.on_packet(true);
-        let completed = self.virtual_packets.as_mut().map(|virtual_packets| {
-            let completed = virtual_packets.on_received(size);
-            Completed { first_lost: true, others_lost: true, ..completed }
-        });
-        self.add(packet, completed, true)
-    }
-
-    /// The packet itself, or the virtual ones that it completes.
-    fn add(&mut self, packet: &Packet, completed: Option<Completed>, lost: bool) -> LossOutcome {
-        let Some(completed) = completed else { return self.add_one(packet, lost) };
-        let mut outcome = LossOutcome::Ignored;
-        for index in 0..completed.count {
-            let lost = if index == 0 { completed.first_lost } else { completed.others_lost };
-            let packet = Packet { seq: Seq(self.packets), ..*packet };
-            if self.add_one(&packet, lost) == LossOutcome::NewEvent {
-                outcome = LossOutcome::NewEvent;
+    /// A packet was received, marked or lost. The outcome is LIP's.
+    pub fn on_packet(&mut self, packet: &Packet, fate: Fate) -> LossOutcome {
+        self.fraction.on_packet(!matches!(fate, Fate::Received(_)));
+        let (lip, lap) = (&mut self.lip, &mut self.lap);
+        self.packets.each(packet, fate, |packet, lost| {
+            if lost {
+                lap.on_lost(packet);
+                lip.on_lost(packet)
+            } else {
+                lap.on_received(packet);
+                lip.on_received(packet);
+                LossOutcome::Ignored
             }
-        }
-        outcome
-    }
-
-    fn add_one(&mut self, packet: &Packet, lost: bool) -> LossOutcome {
-        self.packets += 1;
-        if lost {
-            self.lap.on_lost(packet);
-            self.lip.on_lost(packet)
-        } else {
-            self.lap.on_received(packet);
-            self.lip.on_received(packet);
-            LossOutcome::Ignored
-        }
+        })
     }
 
     /// The loss insensitive period.
@@ -114,7 +75,7 @@ impl LossPanel {
 
     /// The number of packets that LIP and LAP have processed, virtual ones where they are in use.
     pub fn packets(&self) -> u64 {
-        self.packets
+        self.packets.count()
     }
 
     /// The sender's clock has restarted: times before and after do not compare.
@@ -128,27 +89,24 @@ impl LossPanel {
         self.lip.reset();
         self.lap.reset();
         self.fraction.reset();
-        if let Some(virtual_packets) = &mut self.virtual_packets {
-            virtual_packets.reset();
-        }
-        self.packets = 0;
+        self.packets.reset();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimator::SendTime;
-    use layercast_core::units::Layer;
+    use crate::estimator::{SendTime, VirtualConfig, VirtualLoss};
+    use layercast_core::units::{Layer, Seq, Size};
 
     fn packet(seq: u64) -> Packet {
         Packet { layer: Layer::BASE, seq: Seq(seq), sent: SendTime::from_us(10_000 * seq) }
     }
 
-    fn panel(virtual_packets: Option<(Size, VirtualLoss)>) -> LossPanel {
+    fn panel(virtual_packets: Option<VirtualConfig>) -> LossPanel {
         let initial_rtt = Duration::from_ms(100);
-        let loss = LossConfig { initial_rtt, window: 1, ..LossConfig::default() };
-        LossPanel::new(&PanelConfig { loss, fraction_window: 100, virtual_packets })
+        let loss = LossConfig { initial_rtt, window: 1, virtual_packets, ..LossConfig::default() };
+        LossPanel::new(&PanelConfig { loss, fraction_window: 100 })
     }
 
     #[test]
@@ -157,9 +115,9 @@ mod tests {
         let size = Size::from_bytes(1000);
         for seq in 0..20 {
             match seq {
-                10 => assert_eq!(panel.on_lost(&packet(seq)), LossOutcome::NewEvent),
-                12 => assert_eq!(panel.on_marked(&packet(seq), size), LossOutcome::Ignored),
-                _ => panel.on_received(&packet(seq), size),
+                10 => assert_eq!(panel.on_packet(&packet(seq), Fate::Lost), LossOutcome::NewEvent),
+                12 => assert_eq!(panel.on_packet(&packet(seq), Fate::Marked(size)), LossOutcome::Ignored),
+                _ => assert_eq!(panel.on_packet(&packet(seq), Fate::Received(size)), LossOutcome::Ignored),
             }
         }
         assert_eq!((panel.packets(), panel.lip().events(), panel.lap().counted()), (20, 1, 2));
@@ -172,15 +130,15 @@ mod tests {
     #[test]
     fn a_mark_is_a_loss_of_the_virtual_packets_that_it_completes() {
         let size = Size::from_bytes(500);
-        let mut panel = panel(Some((Size::from_bytes(1000), VirtualLoss::Representative)));
+        let mut panel = panel(VirtualConfig::of(Size::from_bytes(1000), VirtualLoss::Representative));
         for seq in 0..19 {
-            panel.on_received(&packet(seq), size);
+            panel.on_packet(&packet(seq), Fate::Received(size));
         }
-        assert_eq!(panel.on_marked(&packet(19), size), LossOutcome::NewEvent);
+        assert_eq!(panel.on_packet(&packet(19), Fate::Marked(size)), LossOutcome::NewEvent);
         assert_eq!((panel.packets(), panel.lip().open_length()), (10, 1));
         assert_eq!(panel.lip().intervals().closed().next().map(|interval| interval.length), Some(9.0));
         // The packet before the one that completes is lost: that is not a loss by this rule.
-        assert_eq!(panel.on_lost(&packet(30)), LossOutcome::Ignored);
+        assert_eq!(panel.on_packet(&packet(30), Fate::Lost), LossOutcome::Ignored);
         assert_eq!(panel.fraction().losses(), 2);
     }
 }

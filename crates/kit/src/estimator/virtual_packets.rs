@@ -4,7 +4,8 @@
 //! Bytes are counted, and every time the count passes a multiple of the virtual size a virtual packet is
 //! complete. A loss estimator then processes the virtual packets instead of the real ones.
 
-use layercast_core::units::Size;
+use super::loss_event::{LossOutcome, Packet};
+use layercast_core::units::{Seq, Size};
 
 layercast_core::choices! {
     /// When a virtual packet is lost. The thesis does not say.
@@ -14,6 +15,90 @@ layercast_core::choices! {
         Representative = "representative",
         /// When any part of it is lost: right under losses by the byte.
         Any = "any",
+    }
+}
+
+/// Virtual packets, and when one is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VirtualConfig {
+    /// The size of a virtual packet.
+    pub size: Size,
+    /// When it is lost.
+    pub rule: VirtualLoss,
+}
+
+impl VirtualConfig {
+    /// Virtual packets of `size`; none if it is 0.
+    pub fn of(size: Size, rule: VirtualLoss) -> Option<VirtualConfig> {
+        (size > Size::from_bytes(0)).then_some(VirtualConfig { size, rule })
+    }
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was received, with this size.
+    Received(Size),
+    /// It was received with a congestion mark, which is a signal of loss.
+    Marked(Size),
+    /// It was lost; its size is unknown.
+    Lost,
+}
+
+/// The packets that an estimator processes: the real ones, or the virtual ones that they form.
+#[derive(Clone, Debug)]
+pub struct ProcessedPackets {
+    virtual_packets: Option<VirtualPackets>,
+    count: u64,
+}
+
+impl ProcessedPackets {
+    /// Virtual packets if there is a configuration of them, else the real ones.
+    pub fn new(config: Option<VirtualConfig>) -> ProcessedPackets {
+        let virtual_packets = config.map(|config| VirtualPackets::new(config.size, config.rule));
+        ProcessedPackets { virtual_packets, count: 0 }
+    }
+
+    /// Gives `process` the real packet, or each virtual one that it completes, and whether it is lost. The outcome is
+    /// the greatest.
+    pub fn each(
+        &mut self,
+        packet: &Packet,
+        fate: Fate,
+        mut process: impl FnMut(&Packet, bool) -> LossOutcome,
+    ) -> LossOutcome {
+        let Some(virtual_packets) = &mut self.virtual_packets else {
+            self.count += 1;
+            return process(packet, !matches!(fate, Fate::Received(_)));
+        };
+        let completed = match fate {
+            Fate::Received(size) => virtual_packets.on_received(size),
+            Fate::Marked(size) => {
+                Completed { first_lost: true, others_lost: true, ..virtual_packets.on_received(size) }
+            }
+            Fate::Lost => virtual_packets.on_lost(),
+        };
+        let mut outcome = LossOutcome::Ignored;
+        for index in 0..completed.count {
+            let lost = if index == 0 { completed.first_lost } else { completed.others_lost };
+            let packet = Packet { seq: Seq(self.count), ..*packet };
+            self.count += 1;
+            outcome = outcome.max(process(&packet, lost));
+        }
+        outcome
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        if let Some(virtual_packets) = &mut self.virtual_packets {
+            virtual_packets.reset();
+        }
+        self.count = 0;
     }
 }
 

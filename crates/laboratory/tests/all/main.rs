@@ -27,6 +27,7 @@ mod probes;
 mod results;
 mod scoreboard;
 mod single_rate;
+mod small_packets;
 mod smcc;
 mod stop;
 mod strategies;

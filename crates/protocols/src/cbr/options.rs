@@ -10,7 +10,7 @@ pub use layercast_kit::equation::Formula;
 pub use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, RtoRule, RttFilter, VirtualLoss, WindowScope,
 };
-use layercast_kit::estimator::{LossConfig, LossMethod, PanelConfig};
+use layercast_kit::estimator::{LossConfig, LossMethod, PanelConfig, VirtualConfig};
 use layercast_kit::fair::FairEquation;
 use layercast_kit::pacing::DEPLOYED_DITHER;
 use layercast_kit::response::Response;
@@ -89,13 +89,8 @@ impl Requirements for Options {
 }
 
 impl Options {
-    /// The packet size of the equation: that of virtual packets, if there are any.
-    pub(super) fn equation_size(&self, packet_size: Size) -> Size {
-        self.virtual_packets().map_or(packet_size, |(size, _)| size)
-    }
-
-    fn virtual_packets(&self) -> Option<(Size, VirtualLoss)> {
-        (self.virtual_size > Size::from_bytes(0)).then_some((self.virtual_size, self.virtual_loss))
+    pub(super) fn virtual_packets(&self) -> Option<VirtualConfig> {
+        VirtualConfig::of(self.virtual_size, self.virtual_loss)
     }
 
     /// TFRC's settings with a constant rate and several measures.
@@ -111,12 +106,9 @@ impl Options {
             discount_impact: false,
             window: self.window,
             scope: WindowScope::Session,
-        };
-        let panel = PanelConfig {
-            loss,
-            fraction_window: self.fraction_window,
             virtual_packets: self.virtual_packets(),
         };
+        let panel = PanelConfig { loss, fraction_window: self.fraction_window };
         Settings {
             law: RateRule::Constant,
             several_at_first: false,

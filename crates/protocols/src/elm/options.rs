@@ -10,9 +10,10 @@ use layercast_core::options;
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan, check_layers};
 use layercast_core::units::{Duration, Layer, Size};
 pub use layercast_kit::equation::Formula;
+use layercast_kit::estimator::VirtualConfig;
 pub use layercast_kit::estimator::{
     Boundary, FirstInterval, ImpactAverage, LossConfig, LossMethod, RtoRule, RttFilter, Smoothing,
-    SmoothingConfig, WindowScope,
+    SmoothingConfig, VirtualLoss, WindowScope,
 };
 use layercast_kit::fair::FairEquation;
 use layercast_kit::pacing::DEPLOYED_DITHER;
@@ -108,6 +109,10 @@ options! {
         window: u32 = 3, 1 => 1024;
         /// Which losses the window measures the distance between (CHOICE).
         window_scope: WindowScope = WindowScope::Session;
+        /// Size of virtual packets, which the loss estimator and the equation use in place of the real ones; 0: none (thesis 4.3.4).
+        virtual_size: Size = Size::from_bytes(0);
+        /// When a virtual packet counts as lost (the thesis does not say).
+        virtual_loss: VirtualLoss = VirtualLoss::Representative;
         /// Number of later packets of a layer after which a missing one is lost (thesis: 1; use 3 on real networks).
         reorder: u32 = 1, 1 => 100;
         /// How the fair rate is smoothed before decisions (thesis 6.2.5).
@@ -228,6 +233,7 @@ impl Options {
             discount_impact: self.discount_impact,
             window: self.window,
             scope: self.window_scope,
+            virtual_packets: VirtualConfig::of(self.virtual_size, self.virtual_loss),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The options of RLC.
 
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan, check_layers};
-use layercast_core::units::Duration;
+use layercast_core::units::{Duration, Size};
+use layercast_kit::estimator::VirtualLoss;
 use layercast_kit::pacing::DEPLOYED_DITHER;
 
 layercast_core::choices! {
@@ -65,6 +66,10 @@ layercast_core::options! {
         /// A packet is lost when a later one of its layer is this old. For `reorder` above 1 (MCL
         /// library: 500 ms).
         late_limit: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(60);
+        /// Size of virtual packets, whose losses count in place of those of the real ones; 0: none (thesis 4.3.4).
+        virtual_size: Size = Size::from_bytes(0);
+        /// When a virtual packet counts as lost (the thesis does not say).
+        virtual_loss: VirtualLoss = VirtualLoss::Representative;
         /// Losses between two synchronisation points that do not forbid a join (MCL library, Internet
         /// profile: 0; LAN: 1).
         losses_accepted: u32 = 0, 0 => 100;

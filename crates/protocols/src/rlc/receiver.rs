@@ -17,8 +17,10 @@ use layercast_core::gauges;
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
-use layercast_core::units::{Channel, Layer, Level, Time, WireSeq};
-use layercast_kit::estimator::max_gap_for;
+use layercast_core::units::{Channel, Layer, Level, Seq, Time, WireSeq};
+use layercast_kit::estimator::{
+    Fate, LossOutcome, Packet, ProcessedPackets, SendTime, VirtualConfig, max_gap_for,
+};
 use layercast_kit::layers::CumulativeLayers;
 
 /// How far a point's number may lie behind the newest and still be a repetition.
@@ -34,6 +36,8 @@ pub struct Receiver {
     /// The state of points and bursts, by layer.
     per_layer: Vec<LayerReceiver>,
     deaf_until: Time,
+    /// The packets whose losses count.
+    packets: ProcessedPackets,
     losses: RecentLosses,
     /// Losses of any kind since the last point at this level.
     lost_since_point: u32,
@@ -65,6 +69,7 @@ impl Receiver {
         Receiver {
             layers: CumulativeLayers::new(max_gaps, options.reorder, options.late_limit),
             per_layer: vec![LayerReceiver::default(); usize::from(count)],
+            packets: ProcessedPackets::new(VirtualConfig::of(options.virtual_size, options.virtual_loss)),
             losses: RecentLosses::new(options.loss_limit, options.loss_window),
             options: options.clone(),
             plan,
@@ -88,10 +93,22 @@ impl Receiver {
         let wire = widen(header.seq, self.layers.tracker(layer));
         let mut losses = NewLosses::default();
         let burst = self.per_layer[layer.index()].learn_burst(&header, wire);
+        let packets = &mut self.packets;
+        let mut process = |packet: &Packet, fate| {
+            packets.each(packet, fate, |_, lost| {
+                if lost {
+                    losses.add(packet, burst)
+                } else {
+                    self.losses.on_packet()
+                }
+                LossOutcome::Ignored
+            });
+        };
         let class =
-            self.layers.on_packet(now, layer, wire, &mut self.actions, |lost| losses.add(lost, burst));
+            self.layers.on_packet(now, layer, wire, &mut self.actions, |lost| process(lost, Fate::Lost));
         if class.counts() {
-            self.losses.on_packet();
+            let packet = Packet { layer, seq: Seq(u64::from(wire.0)), sent: SendTime::from(now) };
+            process(&packet, Fate::Received(self.plan.packet_size));
         }
         self.on_losses(now, losses);
         // Points are for packets that are new: a repeated or wild one may be a forgery or an echo.
@@ -191,7 +208,15 @@ impl Receiver {
     fn on_late(&mut self, now: Time) {
         let mut losses = NewLosses::default();
         let per_layer = &self.per_layer;
-        self.layers.expire(now, |lost| losses.add(lost, per_layer[lost.layer.index()].burst));
+        let packets = &mut self.packets;
+        self.layers.expire(now, |packet| {
+            packets.each(packet, Fate::Lost, |_, lost| {
+                if lost {
+                    losses.add(packet, per_layer[packet.layer.index()].burst);
+                }
+                LossOutcome::Ignored
+            });
+        });
         self.on_losses(now, losses);
         self.watch_holes();
     }

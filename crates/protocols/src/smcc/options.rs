@@ -6,8 +6,8 @@ use layercast_core::options;
 use layercast_core::session::{Character, PlanError, Rates, Requirements, SessionPlan};
 use layercast_core::units::{Duration, Rate, Size};
 pub use layercast_kit::equation::Formula;
-use layercast_kit::estimator::LossConfig;
-pub use layercast_kit::estimator::LossMethod;
+use layercast_kit::estimator::{LossConfig, VirtualConfig};
+pub use layercast_kit::estimator::{LossMethod, VirtualLoss};
 use layercast_kit::pacing::DEPLOYED_DITHER;
 pub use layercast_kit::response::Response;
 
@@ -31,6 +31,10 @@ options! {
         loss_estimator: LossMethod = LossMethod::Lip;
         /// With lap: its window in packets; losses closer than this count once (thesis fig. 33: 3).
         window: u32 = 3, 1 => 1024;
+        /// Size of virtual packets, which the loss estimator and the equation use in place of the real ones; 0: none (thesis 4.3.4).
+        virtual_size: Size = Size::from_bytes(0);
+        /// When a virtual packet counts as lost (the thesis does not say).
+        virtual_loss: VirtualLoss = VirtualLoss::Representative;
         // Of every layer's TFMCC session.
         /// Initial largest round-trip time; it should be above that of any receiver (RFC 4654, 3.1: at least 500 ms).
         r_max_initial: Duration = Duration::from_ms(500), Duration::from_ms(1) => Duration::from_secs(64);
@@ -130,6 +134,11 @@ impl Options {
 
     /// The configuration of the loss estimator.
     pub fn loss_config(&self) -> LossConfig {
-        LossConfig { method: self.loss_estimator, window: self.window, ..self.layer_options().loss_config() }
+        LossConfig {
+            method: self.loss_estimator,
+            window: self.window,
+            virtual_packets: VirtualConfig::of(self.virtual_size, self.virtual_loss),
+            ..self.layer_options().loss_config()
+        }
     }
 }

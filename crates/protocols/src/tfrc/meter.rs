@@ -1,7 +1,9 @@
 //! The estimators that turn received and lost packets into a loss rate.
 
-use layercast_core::units::{Duration, Size};
-use layercast_kit::estimator::{LossConfig, LossEstimator, LossOutcome, LossPanel, Packet, PanelConfig};
+use layercast_core::units::Duration;
+use layercast_kit::estimator::{
+    Fate, LossConfig, LossEstimator, LossOutcome, LossPanel, Packet, PanelConfig,
+};
 
 layercast_core::choices! {
     /// Which of several measures a receiver reports and uses.
@@ -48,24 +50,10 @@ impl Meter {
         }
     }
 
-    pub(super) fn on_received(&mut self, packet: &Packet, size: Size) {
+    pub(super) fn on_packet(&mut self, packet: &Packet, fate: Fate) -> LossOutcome {
         match self {
-            Meter::One(loss) => loss.on_received(packet),
-            Meter::Several(panel, _) => panel.on_received(packet, size),
-        }
-    }
-
-    pub(super) fn on_lost(&mut self, packet: &Packet) -> LossOutcome {
-        match self {
-            Meter::One(loss) => loss.on_lost(packet),
-            Meter::Several(panel, _) => panel.on_lost(packet),
-        }
-    }
-
-    pub(super) fn on_marked(&mut self, packet: &Packet, size: Size) -> LossOutcome {
-        match self {
-            Meter::One(loss) => loss.on_marked(packet),
-            Meter::Several(panel, _) => panel.on_marked(packet, size),
+            Meter::One(loss) => loss.on_packet(packet, fate),
+            Meter::Several(panel, _) => panel.on_packet(packet, fate),
         }
     }
 

@@ -89,6 +89,7 @@ impl Settings {
             discount_impact: false,
             window: 1,
             scope: WindowScope::Session,
+            virtual_packets: None,
         };
         Settings {
             law: if ns2 { RateRule::Ns2 } else { RateRule::Rfc },

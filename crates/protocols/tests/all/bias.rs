@@ -8,7 +8,7 @@
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Seq, Size};
 use layercast_kit::estimator::{
-    ImpactAverage, LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime,
+    Fate, ImpactAverage, LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime,
 };
 use layercast_testkit::{cases, runs_long};
 
@@ -29,7 +29,7 @@ fn panel(impact: ImpactAverage) -> LossPanel {
         initial_rtt: Duration::from_us(RTT_US),
         ..LossConfig::default()
     };
-    LossPanel::new(&PanelConfig { loss, fraction_window: 1000, virtual_packets: None })
+    LossPanel::new(&PanelConfig { loss, fraction_window: 1000 })
 }
 
 /// The results of one cell of the grid.
@@ -50,11 +50,7 @@ fn measure(loss: f64, packets_per_rtt: u64, impact: ImpactAverage) -> Cell {
     while panel.lip().events() < EVENTS {
         let sent = SendTime::from_us(seq * spacing_us);
         let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent };
-        if stream.chance(loss) {
-            panel.on_lost(&packet);
-        } else {
-            panel.on_received(&packet, SIZE);
-        }
+        panel.on_packet(&packet, if stream.chance(loss) { Fate::Lost } else { Fate::Received(SIZE) });
         seq += 1;
         // The averages are over eight intervals.
         if seq % every == 0 && panel.lip().events() > 8 {

@@ -9,11 +9,14 @@ use layercast_core::layers::LayerTable;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Pacer, Rate, Seq, Size, Time, WireSeq};
 use layercast_kit::estimator::{
-    ImpactAverage, LossConfig, LossEstimator, LossMethod, Packet, SendTime, SequenceTracker,
+    Fate, ImpactAverage, LossConfig, LossEstimator, LossMethod, Packet, SendTime, SequenceTracker,
 };
 use layercast_testkit::runs_long;
 
 const RTT_US: u64 = 100_000;
+
+/// The size does not matter to real packets.
+const RECEIVED: Fate = Fate::Received(Size::from_bytes(1000));
 
 /// The time average of the estimate over p, after the first nine events.
 fn relative_estimate(config: &LossConfig, p: f64, per_rtt: u64, seed: u64, packets: u64) -> f64 {
@@ -23,11 +26,7 @@ fn relative_estimate(config: &LossConfig, p: f64, per_rtt: u64, seed: u64, packe
     for seq in 0..packets {
         let sent = SendTime::from_us(seq * RTT_US / per_rtt);
         let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent };
-        if stream.chance(p) {
-            estimator.on_lost(&packet);
-        } else {
-            estimator.on_received(&packet);
-        }
+        estimator.on_packet(&packet, if stream.chance(p) { Fate::Lost } else { RECEIVED });
         if estimator.events() > 9 {
             sum += estimator.loss_rate();
             count += 1.0;
@@ -129,13 +128,13 @@ fn layered_estimate(config: &LossConfig, p: f64, reorder: u32, seed: u64) -> f64
         }
         let sent = SendTime::from(now);
         let (seq, class) = trackers[index].on_packet(wire, sent, now, |lost| {
-            estimator.on_lost(lost);
+            estimator.on_packet(lost, Fate::Lost);
         });
         assert!(class.counts());
-        estimator.on_received(&Packet { layer: Layer(index as u16), seq, sent });
+        estimator.on_packet(&Packet { layer: Layer(index as u16), seq, sent }, RECEIVED);
         if reorder > 1 {
             trackers[index].expire(now, config.initial_rtt, |lost| {
-                estimator.on_lost(lost);
+                estimator.on_packet(lost, Fate::Lost);
             });
         }
         if estimator.events() > 9 {

@@ -11,8 +11,8 @@ use layercast_core::units::{Duration, Layer, RateEstimate, Size, Time};
 use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::equation::Path;
 use layercast_kit::estimator::{
-    ArrivalClass, ClockReading, LossEstimator, LossOutcome, Packet, RtoEstimator, RttEstimator, SenderClock,
-    SequenceTracker, Smoother, max_gap_for, rtt_sample,
+    ArrivalClass, ClockReading, Fate, LossEstimator, LossOutcome, Packet, RtoEstimator, RttEstimator,
+    SenderClock, SequenceTracker, Smoother, max_gap_for, rtt_sample,
 };
 use layercast_kit::fair::FairEquation;
 
@@ -65,15 +65,16 @@ impl Reception {
             SmoothingSampling::PerPacket => Duration::ZERO,
             SmoothingSampling::Interval => options.smoothing_interval,
         };
+        let losses = options.loss_config();
         let mut reception = Reception {
             clock: SenderClock::default(),
             trackers: (0..layers.count().min(MAX_LAYERS)).map(Layer).map(tracker).collect(),
             waits_for_reordered: options.reorder > 1,
-            loss: LossEstimator::new(&options.loss_config()),
+            loss: LossEstimator::new(&losses),
             rtt: RttEstimator::new(options.rtt_filter, options.q, options.rtt_window),
             rto: RtoEstimator::new(options.rto, options.rto_minimum, options.rto_granularity),
             equation: options.fair_equation(),
-            path: Path::from_secs(f64::from(plan.packet_size.as_bytes()), 1.0, 4.0),
+            path: Path::from_secs(f64::from(losses.equation_size(plan.packet_size).as_bytes()), 1.0, 4.0),
             calculated_at: None,
             rate: RateEstimate::Unknown,
             smoother: Smoother::new(&options.smoothing_config(layers)),
@@ -110,7 +111,7 @@ impl Reception {
         let loss = &mut self.loss;
         let mut lose = |lost: &Packet| {
             counters.lost += 1;
-            if loss.on_lost(lost) == LossOutcome::NewEvent {
+            if loss.on_packet(lost, Fate::Lost) == LossOutcome::NewEvent {
                 actions.trace(TraceEvent::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
         };
@@ -136,13 +137,10 @@ impl Reception {
         }
         counters.received += 1;
         let packet = Packet { layer, seq, sent };
-        if marked {
-            counters.marked += 1;
-            if self.loss.on_marked(&packet) == LossOutcome::NewEvent {
-                actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
-            }
-        } else {
-            self.loss.on_received(&packet);
+        counters.marked += u64::from(marked);
+        let fate = if marked { Fate::Marked(self.packet_size) } else { Fate::Received(self.packet_size) };
+        if self.loss.on_packet(&packet, fate) == LossOutcome::NewEvent {
+            actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
         }
         Verdict::Counted
     }

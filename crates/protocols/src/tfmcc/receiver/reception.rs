@@ -13,8 +13,8 @@ use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time, Wir
 use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::equation::Path;
 use layercast_kit::estimator::{
-    ArrivalClass, ClockReading, LossConfig, LossEstimator, LossOutcome, Packet, RttEstimator, RttFilter,
-    SenderClock, SequenceTracker, max_gap_for, rtt_sample,
+    ArrivalClass, ClockReading, Fate, LossConfig, LossEstimator, LossOutcome, Packet, RttEstimator,
+    RttFilter, SenderClock, SequenceTracker, max_gap_for, rtt_sample,
 };
 use layercast_kit::fair::FairEquation;
 
@@ -113,7 +113,7 @@ impl Reception {
             meter: Meter::new(),
             window: options.receive_window,
             equation: options.fair_equation(),
-            packet_bytes: f64::from(packet_size.as_bytes().max(1)),
+            packet_bytes: f64::from(losses.equation_size(packet_size).as_bytes().max(1)),
             has_first_interval: false,
             assumed: None,
             has_loss: false,
@@ -147,7 +147,7 @@ impl Reception {
         let loss = &mut self.loss;
         let mut lose = |lost: &Packet| {
             counters.lost += 1;
-            if loss.on_lost(lost) == LossOutcome::NewEvent {
+            if loss.on_packet(lost, Fate::Lost) == LossOutcome::NewEvent {
                 new_event = true;
                 actions.trace(TraceEvent::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
@@ -175,14 +175,11 @@ impl Reception {
         if class.counts() {
             counters.received += 1;
             let packet = Packet { layer, seq, sent };
-            if marked {
-                counters.marked += 1;
-                if self.loss.on_marked(&packet) == LossOutcome::NewEvent {
-                    new_event = true;
-                    actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
-                }
-            } else {
-                self.loss.on_received(&packet);
+            counters.marked += u64::from(marked);
+            let fate = if marked { Fate::Marked(size) } else { Fate::Received(size) };
+            if self.loss.on_packet(&packet, fate) == LossOutcome::NewEvent {
+                new_event = true;
+                actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
             }
             self.meter.on_packet(now, size, patience.scaled(self.window));
         }

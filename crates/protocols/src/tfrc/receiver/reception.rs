@@ -8,7 +8,8 @@ use layercast_core::units::{Duration, Layer, Rate, RateEstimate, Size, Time};
 use layercast_kit::counters::ReceiverCounters;
 use layercast_kit::equation::Path;
 use layercast_kit::estimator::{
-    ArrivalClass, ClockReading, LossOutcome, LossPanel, Packet, SenderClock, SequenceTracker, max_gap_for,
+    ArrivalClass, ClockReading, Fate, LossOutcome, LossPanel, Packet, SenderClock, SequenceTracker,
+    max_gap_for,
 };
 use layercast_kit::fair::FairEquation;
 
@@ -116,8 +117,8 @@ impl Reception {
         let mut lose = |lost: &Packet| {
             counters.lost += 1;
             if same_round(*event_round) {
-                meter.on_received(lost, size);
-            } else if meter.on_lost(lost) == LossOutcome::NewEvent {
+                meter.on_packet(lost, Fate::Received(size));
+            } else if meter.on_packet(lost, Fate::Lost) == LossOutcome::NewEvent {
                 *event_round = Some(data.round);
                 actions.trace(TraceEvent::LossEvent { layer: lost.layer, first_lost: lost.seq });
             }
@@ -133,14 +134,12 @@ impl Reception {
             return Verdict::Ignored;
         }
         let packet = Packet { layer: Layer::BASE, seq, sent };
-        if ecn == Ecn::Marked {
-            counters.marked += 1;
-            if meter.on_marked(&packet, size) == LossOutcome::NewEvent {
-                *event_round = Some(data.round);
-                actions.trace(TraceEvent::LossEvent { layer: packet.layer, first_lost: seq });
-            }
-        } else {
-            meter.on_received(&packet, size);
+        let marked = ecn == Ecn::Marked;
+        counters.marked += u64::from(marked);
+        let fate = if marked { Fate::Marked(size) } else { Fate::Received(size) };
+        if meter.on_packet(&packet, fate) == LossOutcome::NewEvent {
+            *event_round = Some(data.round);
+            actions.trace(TraceEvent::LossEvent { layer: packet.layer, first_lost: seq });
         }
         let events = self.meter.events();
         Verdict::Counted { new_event: events > before, first_event: before == 0 && events > 0 }

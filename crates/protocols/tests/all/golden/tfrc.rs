@@ -4,7 +4,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Seq, Size, Time};
 use layercast_kit::equation::Formula;
 use layercast_kit::estimator::{
-    LossConfig, LossEstimator, LossMethod, Packet, SendTime, VirtualLoss, VirtualPackets,
+    Fate, LossConfig, LossEstimator, LossMethod, Packet, SendTime, VirtualLoss, VirtualPackets,
 };
 use layercast_protocols::tfrc::{FairRate, Feedback, RfcRate, RfcRules, SmallPackets, initial_window};
 use layercast_testkit::golden::{Case, group, number, numbers, text, wholes};
@@ -88,6 +88,9 @@ fn rates_of_a_source() {
     }
 }
 
+/// The size does not matter to real packets.
+const RECEIVED: Fate = Fate::Received(Size::from_bytes(1000));
+
 /// A receiver's estimator after the packets of a case: `losses` of `length` packets over so many round
 /// trips of 100 ms from one event to the next.
 fn short_intervals(case: &Case) -> LossEstimator {
@@ -100,11 +103,8 @@ fn short_intervals(case: &Case) -> LossEstimator {
         let sent = SendTime::from_us((seq as f64 * spacing_us) as u64);
         let packet = Packet { layer: Layer::BASE, seq: Seq(seq), sent };
         // The first loss opens the interval, and the one after its end closes it.
-        if seq < losses || seq == length {
-            let _ = estimator.on_lost(&packet);
-        } else {
-            estimator.on_received(&packet);
-        }
+        let lost = seq < losses || seq == length;
+        let _ = estimator.on_packet(&packet, if lost { Fate::Lost } else { RECEIVED });
     }
     estimator
 }

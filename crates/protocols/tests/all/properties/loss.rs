@@ -1,7 +1,7 @@
-use layercast_core::units::{Duration, Layer, Seq};
+use layercast_core::units::{Duration, Layer, Seq, Size};
 use layercast_kit::estimator::{
-    Boundary, FirstInterval, ImpactAverage, LossConfig, LossEstimator, LossMethod, LossOutcome, Packet,
-    SendTime, WindowScope,
+    Boundary, Fate, FirstInterval, ImpactAverage, Lap, Lip, LossConfig, LossEstimator, LossIntervals,
+    LossMethod, LossOutcome, Packet, SendTime, VirtualConfig, VirtualLoss, WindowScope,
 };
 use proptest::prelude::*;
 
@@ -12,9 +12,13 @@ fn config() -> impl Strategy<Value = LossConfig> {
     let impacts = prop::sample::select(vec![ImpactAverage::Mean, ImpactAverage::Weighted]);
     let scopes = prop::sample::select(vec![WindowScope::Session, WindowScope::Layer]);
     let discounting = prop::option::of(0.0..=1.0f64);
-    let choices = (methods, boundaries, firsts, impacts, scopes, any::<bool>());
+    let rules = prop::sample::select(vec![VirtualLoss::Representative, VirtualLoss::Any]);
+    let sizes = prop::sample::select(vec![0, 400, 3000]);
+    let virtual_packets =
+        (sizes, rules).prop_map(|(size, rule)| VirtualConfig::of(Size::from_bytes(size), rule));
+    let choices = (methods, boundaries, firsts, impacts, scopes, any::<bool>(), virtual_packets);
     (choices, discounting, 0..20u32, 0..10u32).prop_map(|(choices, discounting, history, window)| {
-        let (method, boundary, first_interval, impact, scope, discount_impact) = choices;
+        let (method, boundary, first_interval, impact, scope, discount_impact, virtual_packets) = choices;
         LossConfig {
             method,
             history,
@@ -26,6 +30,7 @@ fn config() -> impl Strategy<Value = LossConfig> {
             discount_impact,
             window,
             scope,
+            virtual_packets,
         }
     })
 }
@@ -51,6 +56,10 @@ fn packet(index: usize, step: &Step) -> Packet {
     Packet { layer: Layer(step.layer), seq: Seq(index as u64), sent: SendTime::from_us(us) }
 }
 
+fn fate(lost: bool) -> Fate {
+    if lost { Fate::Lost } else { Fate::Received(Size::from_bytes(1000)) }
+}
+
 proptest! {
     #[test]
     fn rates_stay_rates_whatever_happens(config in config(), steps in steps()) {
@@ -61,11 +70,7 @@ proptest! {
                 estimator.set_rtt(Duration::from_us(us));
             }
             let packet = packet(index, step);
-            if step.lost {
-                events += u64::from(estimator.on_lost(&packet) == LossOutcome::NewEvent);
-            } else {
-                estimator.on_received(&packet);
-            }
+            events += u64::from(estimator.on_packet(&packet, fate(step.lost)) == LossOutcome::NewEvent);
             let p = estimator.loss_rate();
             prop_assert!((0.0..=1.0).contains(&p), "{p}");
             prop_assert_eq!(estimator.events(), events);
@@ -81,23 +86,27 @@ proptest! {
 
     /// Every packet belongs to one interval, closed or open.
     #[test]
-    fn intervals_hold_every_packet_once(method in 0..2u32, steps in steps()) {
-        let method = if method == 0 { LossMethod::Lip } else { LossMethod::Lap };
-        let config = LossConfig { method, history: 1000, discounting: None, ..LossConfig::default() };
-        let mut estimator = LossEstimator::new(&config);
-        estimator.set_rtt(Duration::from_us(50));
+    fn intervals_hold_every_packet_once(steps in steps()) {
+        let config = LossConfig { history: 1000, discounting: None, ..LossConfig::default() };
+        let (mut lip, mut lap) = (Lip::new(&config), Lap::new(&config));
+        lip.set_rtt(Duration::from_us(50));
+        lap.set_rtt(Duration::from_us(50));
         for (index, step) in steps.iter().enumerate() {
             let packet = packet(index, step);
-            if step.lost { let _ = estimator.on_lost(&packet); } else { estimator.on_received(&packet); }
+            if step.lost {
+                lip.on_lost(&packet);
+                lap.on_lost(&packet);
+            } else {
+                lip.on_received(&packet);
+                lap.on_received(&packet);
+            }
         }
-        let closed: f64 = estimator.intervals().closed().map(|interval| interval.length).sum();
-        let open = match &estimator {
-            LossEstimator::Lap(lap) => lap.provisional().map_or(lap.open_length(), |(length, _)| length),
-            other => other.open_length(),
-        };
+        let closed = |intervals: &LossIntervals| intervals.closed().map(|interval| interval.length).sum::<f64>();
         // A first packet that is lost closes an interval of length 1 before itself.
-        let extra = f64::from(u8::from(method == LossMethod::Lip && steps.first().is_some_and(|step| step.lost)));
-        prop_assert_eq!(closed + open as f64, steps.len() as f64 + extra);
+        let extra = f64::from(u8::from(steps.first().is_some_and(|step| step.lost)));
+        prop_assert_eq!(closed(lip.intervals()) + lip.open_length() as f64, steps.len() as f64 + extra);
+        let open = lap.provisional().map_or(lap.open_length(), |(length, _)| length);
+        prop_assert_eq!(closed(lap.intervals()) + open as f64, steps.len() as f64);
     }
 
     /// With one loss in each period the two methods count the same events.
@@ -108,13 +117,10 @@ proptest! {
         let mut lap = LossEstimator::new(&config);
         for (index, &lost) in losses.iter().enumerate() {
             let packet = packet(index, &Step { lost: false, layer: 0, back_us: 0, rtt_us: None });
-            if lost {
-                let by_lip = lip.on_lost(&packet) == LossOutcome::NewEvent;
-                prop_assert_eq!(by_lip, lap.on_lost(&packet) == LossOutcome::NewEvent);
-            } else {
-                lip.on_received(&packet);
-                lap.on_received(&packet);
-            }
+            let begins = |estimator: &mut LossEstimator| {
+                estimator.on_packet(&packet, fate(lost)) == LossOutcome::NewEvent
+            };
+            prop_assert_eq!(begins(&mut lip), begins(&mut lap));
         }
     }
 }

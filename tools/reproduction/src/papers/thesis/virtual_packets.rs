@@ -3,7 +3,7 @@
 use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Layer, Seq, Size};
 use layercast_kit::estimator::{
-    LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime, VirtualLoss,
+    Fate, LossConfig, LossMethod, LossPanel, Packet, PanelConfig, SendTime, VirtualConfig, VirtualLoss,
 };
 
 use crate::frame::figure::{
@@ -71,7 +71,7 @@ fn mean_over(panels: &[Panel], panel: usize, name: &str, from: f64, to: f64) -> 
 fn panels(data: &Data) -> Vec<Panel> {
     let repetitions = data.effort.repetitions();
     let large = trajectories(LARGE, &[None], repetitions);
-    let virtual_packets = |rule| Some((LARGE, rule));
+    let virtual_packets = |rule| VirtualConfig::of(LARGE, rule);
     let small = trajectories(
         SMALL,
         &[virtual_packets(VirtualLoss::Representative), virtual_packets(VirtualLoss::Any), None],
@@ -103,11 +103,7 @@ fn panels(data: &Data) -> Vec<Panel> {
 }
 
 /// LIP's loss rate over time in percent, for each method of counting the same packets.
-fn trajectories(
-    size: Size,
-    methods: &[Option<(Size, VirtualLoss)>],
-    repetitions: u32,
-) -> Vec<Vec<(f64, Samples)>> {
+fn trajectories(size: Size, methods: &[Option<VirtualConfig>], repetitions: u32) -> Vec<Vec<(f64, Samples)>> {
     let runs: Vec<Vec<Vec<f64>>> = (1..=repetitions).map(|number| run(size, methods, number)).collect();
     let bins = (DURATION_S / BIN_S) as usize;
     let time_series = |method: usize| {
@@ -122,7 +118,7 @@ fn trajectories(
 }
 
 /// One repetition: by method, then by bin.
-fn run(size: Size, methods: &[Option<(Size, VirtualLoss)>], number: u32) -> Vec<Vec<f64>> {
+fn run(size: Size, methods: &[Option<VirtualConfig>], number: u32) -> Vec<Vec<f64>> {
     let loss = LossConfig {
         method: LossMethod::Lip,
         window: 1,
@@ -130,7 +126,10 @@ fn run(size: Size, methods: &[Option<(Size, VirtualLoss)>], number: u32) -> Vec<
         initial_rtt: RTT,
         ..LossConfig::default()
     };
-    let config = |method: &Option<_>| PanelConfig { loss, fraction_window: 1000, virtual_packets: *method };
+    let config = |&virtual_packets: &Option<_>| PanelConfig {
+        loss: LossConfig { virtual_packets, ..loss },
+        fraction_window: 1000,
+    };
     let mut measures: Vec<LossPanel> = methods.iter().map(|method| LossPanel::new(&config(method))).collect();
     let bins = (DURATION_S / BIN_S) as usize;
     let mut sums = vec![vec![(0.0, 0u32); bins]; methods.len()];
@@ -141,11 +140,7 @@ fn run(size: Size, methods: &[Option<(Size, VirtualLoss)>], number: u32) -> Vec<
             Packet { layer: Layer::BASE, seq: Seq(seq), sent: SendTime::from_us((now_s * 1e6) as u64) };
         let lost = stream.chance(LOSS);
         for (measure, sums) in measures.iter_mut().zip(&mut sums) {
-            if lost {
-                measure.on_lost(&packet);
-            } else {
-                measure.on_received(&packet, size);
-            }
+            measure.on_packet(&packet, if lost { Fate::Lost } else { Fate::Received(size) });
             // Before the first loss there is no estimate.
             if let Some((sum, count)) =
                 sums.get_mut((now_s / BIN_S) as usize).filter(|_| measure.lip().events() > 0)
