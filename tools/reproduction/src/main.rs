@@ -23,8 +23,9 @@ use common::{Plan, read, write};
 use frame::effort::Effort;
 use frame::figure::{Data, Paper};
 use frame::report::Report;
-use frame::study::Listener;
+use frame::study::{InReading, Listener, Runs, Study};
 use frame::{gallery, page, study, summary};
+use readings::rhythm::Reading;
 
 /// Regenerate a paper's figures and say which of its claims hold.
 ///
@@ -37,8 +38,8 @@ struct Arguments {
     #[arg(value_parser = papers::NAMES.into_iter().chain([READINGS, STUDIES]).collect::<Vec<_>>())]
     paper: String,
 
-    /// Of the readings only experiments whose names contain this, and no page; of the studies those whose
-    /// names contain it
+    /// Of the readings only experiments whose names contain this, and no page; of the studies, and of a paper's, those
+    /// whose names contain one of these parts (with commas between), and of a paper the page in its directory alone
     #[arg(long, value_name = "PART")]
     only: Option<String>,
 
@@ -106,25 +107,38 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     let directory = arguments.out.join(paper.name);
     let sweeps = directory.join("sweeps").join(effort.name());
     // A mistake in the claims shows before anything is run.
-    Report::new(paper, &Data { effort, studies: BTreeMap::new() })?;
+    Report::new(paper, &Data { effort, studies: BTreeMap::new() }, &[])?;
+    let runs = Runs { effort, directory: &sweeps, jobs: arguments.jobs, listener: &OnStandardError };
+    let counts = |reading| InReading { reading, counts: true };
+    let is_wanted = |one: &&Study| {
+        let only = arguments.only.as_deref().unwrap_or_default();
+        only.split(',').any(|part| one.name.contains(part))
+    };
     let mut studies = BTreeMap::new();
-    for one in &paper.studies {
-        studies.insert(one.name, study::run(one, effort, &sweeps, arguments.jobs, &OnStandardError)?);
+    for one in paper.studies.iter().filter(is_wanted) {
+        studies.insert(one.name, study::run(one, paper.primary(one.name).map(counts), &runs)?);
     }
     let data = Data { effort, studies };
-    let report = Report::new(paper, &data)?;
-    let html = arguments.out.join(format!("{}.html", paper.name));
-    write(&html, &gallery::html(&report)?)?;
-    // Papers that were run before are in the index too.
-    let drawn = papers::NAMES.into_iter().filter_map(papers::find);
-    let drawn: Vec<Paper> =
-        drawn.filter(|paper| arguments.out.join(format!("{}.html", paper.name)).exists()).collect();
-    write(&arguments.out.join("index.html"), &gallery::index(&drawn))?;
-    // A brief run must not change the documentation.
-    let page = arguments.page.clone().filter(|_| !arguments.quick);
+    let mut in_readings = Vec::new();
+    for reading in Reading::ALL.into_iter().filter(|_| !paper.readings.is_empty()) {
+        let mut data = data.clone();
+        for one in paper.also_in(reading).filter(is_wanted) {
+            data.studies
+                .insert(one.name, study::run(one, Some(InReading { reading, counts: false }), &runs)?);
+        }
+        in_readings.push((reading, data));
+    }
+    let report = Report::new(paper, &data, &in_readings)?;
+    // A brief run, or a part, must not change the documentation.
+    let is_whole = !arguments.quick && arguments.only.is_none();
+    let page = arguments.page.clone().filter(|_| is_whole);
     let page = page.unwrap_or_else(|| directory.join("page.md"));
     write(&page, &page::markdown(&report))?;
-    if let Some(path) = arguments.summary.as_ref().filter(|_| !arguments.quick) {
+    println!("Page     {}", page.display());
+    if arguments.only.is_none() {
+        draw(arguments, &report)?;
+    }
+    if let Some(path) = arguments.summary.as_ref().filter(|_| is_whole) {
         let text = read(path)?;
         let text = summary::with_row(&text, &report, &papers::NAMES);
         write(path, &text.with_context(|| format!("{} has no place for the table", path.display()))?)?;
@@ -138,8 +152,19 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
             claim.says
         );
     }
-    println!("\nFigures  {}\nPage     {}", html.display(), page.display());
     Ok(())
+}
+
+/// The figures as HTML, and the index of papers.
+fn draw(arguments: &Arguments, report: &Report<'_>) -> anyhow::Result<()> {
+    let html = arguments.out.join(format!("{}.html", report.paper.name));
+    write(&html, &gallery::html(report)?)?;
+    println!("Figures  {}\n", html.display());
+    // Papers that were run before are in the index too.
+    let drawn = papers::NAMES.into_iter().filter_map(papers::find);
+    let drawn: Vec<Paper> =
+        drawn.filter(|paper| arguments.out.join(format!("{}.html", paper.name)).exists()).collect();
+    write(&arguments.out.join("index.html"), &gallery::index(&drawn))
 }
 
 #[cfg(test)]

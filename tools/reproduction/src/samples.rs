@@ -45,6 +45,13 @@ impl Samples {
         Samples((0..replications).map(mean).collect())
     }
 
+    /// Those of all in turn, the first of each first.
+    pub(crate) fn in_turn(all: &[Samples]) -> Samples {
+        let longest = all.iter().map(|samples| samples.0.len()).max().unwrap_or(0);
+        let round = |index: usize| all.iter().filter_map(move |samples| samples.0.get(index).copied());
+        Samples((0..longest).flat_map(round).collect())
+    }
+
     /// Each times a number.
     pub(crate) fn times(&self, factor: f64) -> Samples {
         self.each(|value| value * factor)
@@ -112,6 +119,8 @@ mod tests {
         assert_eq!(one.less(&other).0, [Some(-2.0), None, Some(6.0), Some(1.0)]);
         assert_eq!(Samples::average(&[one, other]).0, [Some(3.0), None, Some(6.0), Some(0.5)]);
         assert_eq!(Samples::average(&[]), Samples::default());
+        let [long, short] = [Samples::of([1.0, 2.0, 3.0]), Samples(vec![None])];
+        assert_eq!(Samples::in_turn(&[long, short]).0, [Some(1.0), None, Some(2.0), Some(3.0)]);
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use layercast_laboratory::scenario::{self, Catalogue, catalogue};
+use layercast_protocols::registry::Registry;
+
 use crate::claims;
 use crate::claims::evidence::Verdict;
 use crate::frame::effort::Effort;
@@ -15,9 +18,10 @@ use crate::frame::figure::{
 };
 use crate::frame::report::{self, Report};
 use crate::frame::scale::Scale;
-use crate::frame::study::{self, Listener, Measured, Quantity, Study, Sweep};
+use crate::frame::study::{self, InReading, Listener, Measured, Quantity, Runs, Study, Sweep};
 use crate::frame::{gallery, page, summary};
 use crate::papers;
+use crate::readings::rhythm::Reading;
 use crate::samples::Samples;
 
 const LOSSES: [f64; 2] = [0.01, 0.1];
@@ -54,7 +58,10 @@ fn scratch(name: &str) -> PathBuf {
 #[test]
 fn a_study_goes_on_where_it_stopped() {
     let directory = scratch("study");
-    let run = |log: &ProgressLog| study::run(&study(), Effort::Quick, &directory, Some(2), log).unwrap();
+    let run = |log: &ProgressLog| {
+        let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), listener: log };
+        study::run(&study(), None, &runs).unwrap()
+    };
     let log = ProgressLog::default();
     let first = run(&log);
     fs::remove_file(directory.join("small-8/parts/cell-2-replication-1.json")).unwrap();
@@ -92,7 +99,9 @@ fn a_study_has_courses_categories_links_and_flows() {
         sweeps: vec![sweep(1, &[]), sweep(2, &[latencies])],
         metrics: &["throughput_kbps", "drops"],
     };
-    let measured = study::run(&study, Effort::Quick, &directory, Some(2), &ProgressLog::default()).unwrap();
+    let log = ProgressLog::default();
+    let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), listener: &log };
+    let measured = study::run(&study, None, &runs).unwrap();
     let time_series = measured.time_series(Some(1)).unwrap();
     assert_eq!(time_series.replications().collect::<Vec<_>>(), [1, 2]);
     assert_eq!(time_series.flows().collect::<Vec<_>>(), ["flid-1@R", "flid-2@R"]);
@@ -119,7 +128,6 @@ fn variant() -> Variant {
 }
 
 const CLAIMS: &str = r#"
-figures = [{ figure = "Figure 1" }]
 [[claim]]
 id = "ten"
 figure = "Figure 1"
@@ -197,13 +205,14 @@ fn paper() -> Paper {
         claims: CLAIMS,
         prose: "Why.\n\n---\n\nBecause.\n",
         studies: vec![study()],
+        readings: Vec::new(),
         variants: vec![variant()],
         figures: vec![figure],
     }
 }
 
-/// The verdict and both pages if about these fractions are lost.
-fn reported(little: f64, much: f64) -> (Verdict, String, String) {
+/// What is measured if about these fractions are lost.
+fn data(little: f64, much: f64) -> Data {
     let measured = |much: f64| {
         let mut measured = Measured::default();
         measured.add(&[4.0, LOSSES[0]], "cbr", "loss_rate", Samples::of([little, little]));
@@ -211,9 +220,13 @@ fn reported(little: f64, much: f64) -> (Verdict, String, String) {
         measured
     };
     let studies = BTreeMap::from([("small", measured(much)), ("double", measured(2.0 * much))]);
-    let data = Data { effort: Effort::Quick, studies };
+    Data { effort: Effort::Quick, studies }
+}
+
+/// The verdict and both pages if about these fractions are lost.
+fn reported(little: f64, much: f64) -> (Verdict, String, String) {
     let paper = paper();
-    let report = Report::new(&paper, &data).unwrap();
+    let report = Report::new(&paper, &data(little, much), &[]).unwrap();
     (report.judged[0].verdict, page::markdown(&report), gallery::html(&report).unwrap())
 }
 
@@ -225,10 +238,8 @@ fn verdicts_follow_from_what_was_measured() {
         "Why.\n\n## Claims",
         "| **the paper's** | 1 | 0 | 0 | 0 | 0 |",
         "| the paper's, with double loss | 0 | 1 | 0 | 0 | 0 |",
-        "| 1 | Ten times as much is lost. | held: 10.0 (9.00–11.0); double: failed |",
-        "- It is loud (2): there is no sound",
+        "| Ten times as much is lost (1) | held: 10.0 (9.00–11.0); double: failed |",
         "\n- own, **failed**: Twice as much is lost (3; 4).\n",
-        "| 0.1 | 0.100 |",
     ] {
         assert!(page.contains(part), "{part} is not in {page}");
     }
@@ -246,14 +257,84 @@ fn verdicts_follow_from_what_was_measured() {
 }
 
 #[test]
+fn claims_name_the_readings_that_decide_otherwise() {
+    let (paper, own) = (paper(), data(0.01, 0.1));
+    let reported = |of_together: Data| {
+        let in_readings = [(Reading::Jittered, own.clone()), (Reading::Together, of_together)];
+        let report = Report::new(&paper, &own, &in_readings).unwrap();
+        let marks = "<!-- claims -->\n<!-- end of claims -->\n";
+        let row = summary::with_row(marks, &report, &["small"]).unwrap();
+        (page::markdown(&report), gallery::html(&report).unwrap(), row)
+    };
+    let (page, html, row) = reported(data(0.01, 0.2));
+    for part in [
+        "| the paper's, jittered | 1 | 0 | 0 | 0 | 0 |\n| the paper's, together | 0 | 1 | 0 | 0 | 0 |",
+        "| held: 10.0 (9.00–11.0); double: failed | together: failed |",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(html.contains("together: failed"), "{html}");
+    assert!(row.contains("| [Small](reproduction/small.md) | 1 | 1 | 0 | 0 | 0 | 0 | 1 |"), "{row}");
+    let (page, _, row) = reported(data(0.01, 0.101));
+    assert!(page.contains("double: failed |  |") && row.contains("| 0 | 0 |"), "they agree: {page}");
+    let (page, ..) = reported(own.clone());
+    assert!(page.contains("double: failed | – |"), "nothing depends on a reading: {page}");
+}
+
+#[test]
+fn in_a_reading_delays_take_turns() {
+    let directory = scratch("reading");
+    let sweep = |outer, vary: &[&str]| Sweep {
+        outer: Some(outer),
+        set: vec!["session.flid.count=2".to_owned()],
+        vary: vary.iter().map(|vary| (*vary).to_owned()).collect(),
+    };
+    let sweeps = vec![sweep(1, &[]), sweep(2, &["session.flid.leave_latency=0 s"])];
+    let study =
+        Study { name: "turns", scenario: "flid/many-receivers", sweeps, metrics: &["throughput_kbps"] };
+    let log = ProgressLog::default();
+    let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), listener: &log };
+    let asked = InReading { reading: Reading::Together, counts: true };
+    let measured = study::run(&study, Some(asked), &runs).unwrap();
+    let time_series = measured.time_series(Some(1)).unwrap();
+    assert_eq!(time_series.replications().collect::<Vec<_>>(), [1, 2], "one at each of two delays");
+    let samples = measured.of(&[2.0, 0.0], "flid", "throughput_kbps");
+    assert!(samples.0.len() == 2 && samples.0[0] != samples.0[1], "{samples:?}");
+    assert!(directory.join("turns-2-together-4").is_dir());
+    assert_eq!(Effort::Full.phases(15, true).1, 2);
+    assert_eq!(Effort::Full.phases(15, false), ((0..8).collect(), 1));
+    fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn studies_that_are_read_have_a_queue_that_drops() {
+    for name in papers::NAMES {
+        let paper = papers::find(name).unwrap();
+        for read in paper.readings.iter().flat_map(|read| &read.studies) {
+            let study = paper.studies.iter().find(|study| study.name == *read);
+            let study = study.unwrap_or_else(|| panic!("{name} has no study {read}"));
+            let built_in = catalogue::find(study.scenario).unwrap();
+            for sweep in &study.sweeps {
+                let known = Catalogue::of::<Registry>();
+                let plan = scenario::read(built_in.name, built_in.text, &sweep.set, &known).unwrap();
+                let shifted = Reading::Plain.at(1).overrides(&plan);
+                assert!(shifted.iter().any(|set| set.contains(".delay=")), "{name}, {read}: {shifted:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_row_of_the_summary_is_replaced_and_others_stay() {
     let paper = paper();
-    let report = Report::new(&paper, &nothing()).unwrap();
-    let other = "| [Other](reproduction/other.md) | 2 | 2 | 0 | 0 | 0 | 0 |";
+    let report = Report::new(&paper, &nothing(), &[]).unwrap();
+    let other = "| [Other](reproduction/other.md) | 2 | 2 | 0 | 0 | 0 | 0 | 0 |";
     let page = format!("a\n<!-- claims -->\n{other}\n<!-- end of claims -->\nb\n");
     let once = summary::with_row(&page, &report, &["small", "other"]).unwrap();
     assert!(
-        once.contains(&format!("| [Small](reproduction/small.md) | 1 | 0 | 0 | 1 | 0 | 0 |\n{other}\n<!--")),
+        once.contains(&format!(
+            "| [Small](reproduction/small.md) | 1 | 0 | 0 | 1 | 0 | 0 | 0 |\n{other}\n<!--"
+        )),
         "{once}"
     );
     assert_eq!(summary::with_row(&once, &report, &["small", "other"]).unwrap(), once);
@@ -272,7 +353,7 @@ fn every_figure_can_be_drawn_of_nothing() {
         let mut slugs: Vec<String> = paper.figures.iter().map(|figure| figure.label.slug()).collect();
         slugs.sort();
         assert!(slugs.is_sorted_by(|one, other| one < other), "each once: {slugs:?}");
-        let report = Report::new(&paper, &nothing()).unwrap_or_else(|error| panic!("{error}"));
+        let report = Report::new(&paper, &nothing(), &[]).unwrap_or_else(|error| panic!("{error}"));
         for shown in &report.figures {
             // Nothing is reported of simulations that were not run.
             let good = |verdict| matches!(verdict, Verdict::Held | Verdict::Observed);
@@ -280,11 +361,6 @@ fn every_figure_can_be_drawn_of_nothing() {
             assert!(!holds || shown.figure.kind != Kind::Sweep, "{name}, {}", shown.figure.label);
         }
         assert!(page::markdown(&report).starts_with("# "));
-        for key in &report.book.figures {
-            let figure = report.figures.iter().find(|one| one.figure.label.to_string() == key.figure);
-            let panels = figure.map_or(0, |figure| figure.panels.len());
-            assert!((1..=panels).contains(&key.panel), "{name}: {key:?} of {panels} panels");
-        }
     }
 }
 

@@ -88,24 +88,11 @@ pub(crate) struct LeftOut {
     pub(crate) why: String,
 }
 
-/// One of the figures that the page shows.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct KeyFigure {
-    /// The figure's label.
-    pub(crate) figure: String,
-    /// Which of its panels, from 1.
-    pub(crate) panel: usize,
-    /// At most so many rows.
-    pub(crate) rows: usize,
-}
-
 /// All claims of a paper.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Book {
     /// The file's name.
     pub(crate) file: String,
-    /// The figures of the page.
-    pub(crate) figures: Vec<KeyFigure>,
     /// Reasons of bounds that several claims share, by key.
     pub(crate) reasons: Vec<(String, String)>,
     /// The claims, in the file's order.

@@ -265,7 +265,7 @@ fn range(places: &[Placed], is_trend: bool) -> String {
     match ends {
         None => "–".to_owned(),
         Some((low, high)) if number(low) == number(high) => number(low),
-        Some((first, last)) if is_trend => format!("{} → {}", number(first), number(last)),
+        Some((first, last)) if is_trend => format!("{}→{}", number(first), number(last)),
         Some((low, high)) => span(low, high),
     }
 }
@@ -288,8 +288,8 @@ fn short(test: &Test, all: &[Vec<Placed>]) -> String {
 
 fn asked(relation: &Relation) -> String {
     match relation {
-        Relation::Above(bound) => format!("> {}", number(*bound)),
-        Relation::Below(bound) => format!("< {}", number(*bound)),
+        Relation::Above(bound) => format!(">{}", number(*bound)),
+        Relation::Below(bound) => format!("<{}", number(*bound)),
         Relation::Within(least, most) => span(*least, *most),
         Relation::Rises => "rises".to_owned(),
         Relation::Falls => "falls".to_owned(),

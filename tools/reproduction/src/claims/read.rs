@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::book::{Book, Claim, KeyFigure, Kind, LeftOut, Relation, Test};
+use super::book::{Book, Claim, Kind, LeftOut, Relation, Test};
 
 /// A file of claims that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -84,11 +84,8 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Book, ReadError> {
         move |fault| ReadError::Entry { file, entry, fault }
     };
     let top = document.as_table();
-    known(top, &["figures", "reasons", "claim", "left_out"]).map_err(wrong("the file".to_owned()))?;
+    known(top, &["reasons", "claim", "left_out"]).map_err(wrong("the file".to_owned()))?;
     let mut book = Book { file: file.to_owned(), ..Book::default() };
-    for (number, figure) in entries(top, "figures").enumerate() {
-        book.figures.push(key_figure(figure).map_err(wrong(format!("figure {}", number + 1)))?);
-    }
     if let Some(reasons) = top.get("reasons").and_then(Item::as_table_like) {
         for (key, value) in reasons.iter() {
             let text = value.as_str().ok_or_else(|| must(key, "a text"));
@@ -142,12 +139,6 @@ fn text(table: &dyn TableLike, key: &'static str) -> Result<String, Fault> {
     optional(table, key)?.ok_or(Fault::Missing(key))
 }
 
-fn count(table: &dyn TableLike, key: &'static str, default: usize) -> Result<usize, Fault> {
-    let Some(item) = table.get(key) else { return Ok(default) };
-    let whole = item.as_integer().and_then(|value| usize::try_from(value).ok());
-    whole.filter(|value| *value > 0).ok_or_else(|| must(key, "a whole number above 0"))
-}
-
 fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
 }
@@ -160,15 +151,6 @@ fn list(table: &dyn TableLike, key: &'static str) -> Result<Vec<String>, Fault> 
 
 fn pair<T>(all: Vec<T>) -> Option<[T; 2]> {
     <[T; 2]>::try_from(all).ok()
-}
-
-fn key_figure(table: &dyn TableLike) -> Result<KeyFigure, Fault> {
-    known(table, &["figure", "panel", "rows"])?;
-    Ok(KeyFigure {
-        figure: text(table, "figure")?,
-        panel: count(table, "panel", 1)?,
-        rows: count(table, "rows", 5)?,
-    })
 }
 
 fn left_out(table: &dyn TableLike) -> Result<LeftOut, Fault> {

@@ -45,7 +45,7 @@ fn errors_name_the_file_the_claim_and_the_remedy() {
         ("x = [".to_owned(), "x.toml is not TOML"),
         (
             "claims = 1".to_owned(),
-            "x.toml, the file: `claims` is not known: use one of figures, reasons, claim, left_out",
+            "x.toml, the file: `claims` is not known: use one of reasons, claim, left_out",
         ),
         ("[[claim]]\nid = \"one\"".to_owned(), "x.toml, claim one: `kind` is missing: add it"),
         ("[[claim]]\nkind = \"paper\"".to_owned(), "x.toml, claim 1: `id` is missing: add it"),
@@ -68,10 +68,6 @@ fn errors_name_the_file_the_claim_and_the_remedy() {
         (file("").replace("[[claim.test]]\n", ""), "there is no [[claim.test]]: add one"),
         (file(&format!("{rate}\nabove = 0")).repeat(2), "claim one: another claim has this id"),
         ("[[left_out]]\nplace = \"1\"".to_owned(), "x.toml, left_out 1: `says` is missing"),
-        (
-            "figures = [{ figure = \"1\", rows = 0 }]".to_owned(),
-            "figure 1: `rows` must be a whole number above 0",
-        ),
     ] {
         let found = error(&text);
         assert!(found.contains(wanted), "{found}: not {wanted}");

@@ -2,6 +2,8 @@
 
 use layercast_core::units::Duration;
 
+use crate::readings::rhythm::PHASES;
+
 /// How long a replication lasts at most if everything is run briefly.
 const BRIEF: Duration = Duration::from_secs(90);
 
@@ -27,6 +29,16 @@ impl Effort {
     /// How many replications each cell has: in full, those of the scenario.
     pub(crate) fn replications(self) -> Option<u32> {
         (self == Effort::Quick).then_some(2)
+    }
+
+    /// At which of a reading's delays it is run, and how often at each: as often in all as the scenario says where the
+    /// reading counts, else once at each.
+    pub(crate) fn phases(self, of_scenario: u32, counts: bool) -> (Vec<u8>, u32) {
+        let each = if counts { of_scenario.div_ceil(u32::from(PHASES)) } else { 1 };
+        match self {
+            Effort::Full => ((0..PHASES).collect(), each),
+            Effort::Quick => (vec![0, PHASES / 2], 1),
+        }
     }
 
     /// The number of repetitions of an experiment that is not a scenario.

@@ -6,6 +6,7 @@ use std::fmt;
 use super::effort::Effort;
 use super::scale::Scale;
 use super::study::{Measured, Study};
+use crate::readings::rhythm::Reading;
 use crate::samples::{Placed, Samples};
 
 /// A paper of which figures are regenerated.
@@ -21,10 +22,36 @@ pub(crate) struct Paper {
     pub(crate) prose: &'static str,
     /// What is run.
     pub(crate) studies: Vec<Study>,
+    /// How studies with drop-tail queues are read; the others are run as they are.
+    pub(crate) readings: Vec<Read>,
     /// Claims are checked again with each of these.
     pub(crate) variants: Vec<Variant>,
     /// Its figures, in the paper's order.
     pub(crate) figures: Vec<Figure>,
+}
+
+/// Studies with drop-tail queues that are read in the same way.
+pub(crate) struct Read {
+    /// The reading that counts (docs/readings.md).
+    pub(crate) primary: Reading,
+    /// Whether claims are judged in the other readings too.
+    pub(crate) in_all: bool,
+    /// Their names.
+    pub(crate) studies: Vec<&'static str>,
+}
+
+impl Paper {
+    /// The reading of a study that counts; none of one that has no readings.
+    pub(crate) fn primary(&self, study: &str) -> Option<Reading> {
+        Some(self.readings.iter().find(|read| read.studies.contains(&study))?.primary)
+    }
+
+    /// The studies that are run in this reading although another one counts.
+    pub(crate) fn also_in(&self, reading: Reading) -> impl Iterator<Item = &Study> {
+        let read = self.readings.iter().filter(move |read| read.in_all && read.primary != reading);
+        let names: Vec<&str> = read.flat_map(|read| read.studies.iter().copied()).collect();
+        self.studies.iter().filter(move |study| names.contains(&study.name))
+    }
 }
 
 /// Studies that stand in for others: the same grids with one thing changed that the paper leaves open.
@@ -140,6 +167,7 @@ impl Measurements {
 }
 
 /// What figures and quantities are made of.
+#[derive(Clone)]
 pub(crate) struct Data {
     /// How much was run.
     pub(crate) effort: Effort,

@@ -2,8 +2,8 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::figure::{Panel, Paper};
-use super::page::positions;
+use super::figure::{Panel, Paper, Table};
+use super::page::otherwise;
 use super::plot::{self, PlotError};
 use super::report::{Report, Shown};
 use super::scale::tick_label;
@@ -67,12 +67,13 @@ pub(crate) fn html(report: &Report<'_>) -> Result<String, PlotError> {
                 h3 { (heading(kind)) }
                 p { (Verdict::ALL.iter().zip(counts).map(|(verdict, count)| format!("{count} {}", verdict.words())).collect::<Vec<_>>().join(", ")) "." }
                 table.claims {
-                    tr { th { "place" } th { "claim" } th { "verdict" } }
-                    @for (claim, judged) in report.book.claims.iter().zip(&report.judged).filter(|(claim, _)| claim.kind == kind) {
+                    tr { th { "place" } th { "claim" } th { "verdict" } th { "otherwise read" } }
+                    @for (index, (claim, judged)) in report.book.claims.iter().zip(&report.judged).enumerate().filter(|(_, (claim, _))| claim.kind == kind) {
                         tr {
                             td { a href=(format!("#{}", slug(&claim.figure))) { (claim.place) } }
                             td { (claim.says) }
                             td { b.(class(judged.verdict)) { (judged.verdict.words()) } }
+                            td { (otherwise(report, index, judged.verdict)) }
                         }
                     }
                 }
@@ -145,7 +146,7 @@ fn table(panel: &Panel) -> Markup {
         p { (panel.title) }
         table {
             tr { th { (panel.across) } @for curve in &panel.curves { th { (curve.name) } } }
-            @for position in positions(panel, None) {
+            @for position in positions(panel) {
                 tr {
                     td { (tick_label(position)) }
                     @for curve in &panel.curves { td { (format_samples(&curve.at(position))) } }
@@ -162,4 +163,43 @@ pub(crate) fn index(papers: &[Paper]) -> String {
         ul { @for paper in papers { li { a href=(format!("{}.html", paper.name)) { (paper.title) } } } }
     };
     whole("Reproduction", &body)
+}
+
+/// The positions of a panel that a table shows: evenly spread ones, both ends among them.
+fn positions(panel: &Panel) -> Vec<f64> {
+    let mut positions: Vec<f64> =
+        panel.curves.iter().flat_map(|curve| curve.points.iter().map(|(at, _)| *at)).collect();
+    positions.sort_by(f64::total_cmp);
+    positions.dedup_by(|one, other| (*one - *other).abs() <= 1e-9 * other.abs());
+    let most = match panel.table {
+        Table::Whole => positions.len(),
+        Table::About(count) => count,
+    };
+    if positions.len() <= most || most < 2 {
+        return positions;
+    }
+    let last = positions.len() - 1;
+    (0..most).filter_map(|row| positions.get(row * last / (most - 1)).copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::figure::{Curve, Style};
+    use crate::frame::scale::Scale;
+
+    #[test]
+    fn a_short_table_keeps_both_ends() {
+        let panel = Panel {
+            title: String::new(),
+            across: "x",
+            across_scale: Scale::Linear,
+            up_scale: Scale::Linear,
+            curves: vec![Curve::exact("y", Style::Dots(1), (1..=9).map(|x| (f64::from(x), 1.0)))],
+            table: Table::Whole,
+        };
+        let short = Panel { table: Table::About(3), ..panel.clone() };
+        assert_eq!(positions(&short), [1.0, 5.0, 9.0]);
+        assert_eq!(positions(&panel).len(), 9);
+    }
 }

@@ -1,14 +1,12 @@
-//! The page of a paper in the documentation: its claims, their verdicts, and the figures that matter.
+//! The page of a paper in the documentation: its claims and their verdicts. Figures are in the HTML alone.
 
 use std::fmt::Write;
 
-use super::figure::{Curve, Panel, Table};
+use super::figure::Variant;
 use super::report::Report;
-use super::scale::tick_label;
 use crate::claims::book::{Claim, Kind};
 use crate::claims::evidence::Verdict;
 use crate::claims::judge::{self, Judged};
-use crate::samples::{Samples, number};
 
 /// What separates the prose above the claims from that below.
 const RULE: &str = "\n---\n";
@@ -21,8 +19,6 @@ pub(crate) fn markdown(report: &Report<'_>) -> String {
     page.push_str(&counts(report));
     page.push_str(&papers_claims(report));
     page.push_str(&other_claims(report));
-    page.push_str(&left_out(report));
-    page.push_str(&figures(report));
     if !below.trim().is_empty() {
         let _ = write!(page, "\n{}\n", below.trim());
     }
@@ -41,6 +37,9 @@ fn counts(report: &Report<'_>) -> String {
         }
     };
     row("**the paper's**", &report.judged, Kind::Paper);
+    for (reading, judged) in &report.readings {
+        row(&format!("the paper's, {}", reading.name()), judged, Kind::Paper);
+    }
     for (variant, judged) in &report.variants {
         row(&format!("the paper's, with {}", variant.with), judged, Kind::Paper);
     }
@@ -50,29 +49,46 @@ fn counts(report: &Report<'_>) -> String {
     text
 }
 
-/// The claims of some kinds with their verdicts, and the verdicts of variants that differ.
+/// The claims of some kinds with their verdicts and their places in the book.
 fn rows<'r>(
     report: &'r Report<'_>,
     wanted: fn(Kind) -> bool,
-) -> impl Iterator<Item = (&'r Claim, &'r Judged, String)> {
+) -> impl Iterator<Item = (usize, &'r Claim, &'r Judged)> {
     let all = report.book.claims.iter().zip(&report.judged).enumerate();
-    all.filter(move |(_, (claim, _))| wanted(claim.kind)).map(|(index, (claim, judged))| {
-        let mut differing = String::new();
-        for (variant, others) in &report.variants {
-            let other = others.get(index).map(|other| other.verdict).filter(|other| *other != judged.verdict);
-            if let Some(other) = other {
-                let _ = write!(differing, "; {}: {}", variant.name, other.words());
-            }
-        }
-        (claim, judged, differing)
-    })
+    all.filter(move |(_, (claim, _))| wanted(claim.kind))
+        .map(|(index, (claim, judged))| (index, claim, judged))
+}
+
+/// The verdicts that differ from a claim's own, each after a name.
+fn differing<'n>(own: Verdict, others: impl Iterator<Item = (&'n str, Verdict)>) -> String {
+    let named = |(name, verdict): (&str, Verdict)| format!("{name}: {}", verdict.words());
+    others.filter(|(_, verdict)| *verdict != own).map(named).collect::<Vec<_>>().join(", ")
+}
+
+/// The readings that decide otherwise; a dash without a drop-tail queue, nothing where all agree.
+pub(crate) fn otherwise(report: &Report<'_>, index: usize, own: Verdict) -> String {
+    match report.in_readings(index) {
+        None => "–".to_owned(),
+        Some(each) => differing(own, each.into_iter().map(|(reading, verdict)| (reading.name(), verdict))),
+    }
 }
 
 fn papers_claims(report: &Report<'_>) -> String {
-    let mut text = String::from("\n| place | claim | verdict: measured (asked) |\n| --- | --- | --- |\n");
-    for (claim, judged, differing) in rows(report, |kind| kind == Kind::Paper) {
-        let (verdict, measured) = (shown(judged.verdict), judged.short.join("; "));
-        let _ = writeln!(text, "| {} | {} | {verdict}: {measured}{differing} |", claim.place, claim.says);
+    let has_readings = !report.readings.is_empty();
+    let (heading, rule) = if has_readings { (" otherwise read |", " --- |") } else { ("", "") };
+    let mut text = format!("\n| claim | verdict: measured (asked) |{heading}\n| --- | --- |{rule}\n");
+    for (index, claim, judged) in rows(report, |kind| kind == Kind::Paper) {
+        let (own, measured) = (judged.verdict, judged.short.join("; "));
+        let of_variant =
+            |(variant, all): &(&Variant, Vec<Judged>)| Some((variant.name, all.get(index)?.verdict));
+        let variants = differing(own, report.variants.iter().filter_map(of_variant));
+        let variants = if variants.is_empty() { variants } else { format!("; {variants}") };
+        let says = claim.says.trim_end_matches('.');
+        let _ = write!(text, "| {says} ({}) | {}: {measured}{variants} |", claim.place, shown(own));
+        let _ = match has_readings {
+            true => writeln!(text, " {} |", otherwise(report, index, own)),
+            false => writeln!(text),
+        };
     }
     text
 }
@@ -84,7 +100,7 @@ type Asked<'r> = (&'r str, Vec<&'r str>);
 fn other_claims(report: &Report<'_>) -> String {
     let mut groups: Vec<(String, Vec<Asked<'_>>)> = Vec::new();
     let mut count = 0;
-    for (claim, judged, _) in rows(report, |kind| kind != Kind::Paper) {
+    for (_, claim, judged) in rows(report, |kind| kind != Kind::Paper) {
         count += 1;
         if matches!(judged.verdict, Verdict::Held | Verdict::Observed) {
             continue;
@@ -105,7 +121,7 @@ fn other_claims(report: &Report<'_>) -> String {
         return String::new();
     }
     let mut text = String::from(
-        "\nOur own questions, identities and fitted numbers are in the HTML page. Of these do not hold:",
+        "\nOur own questions, identities, fitted numbers and what is not judged are in the HTML page. Of these do not hold:",
     );
     if groups.is_empty() {
         return text + " none.\n";
@@ -124,86 +140,5 @@ fn shown(verdict: Verdict) -> String {
     match verdict {
         Verdict::Held | Verdict::Observed => verdict.words().to_owned(),
         Verdict::Failed | Verdict::Contrary | Verdict::Undecided => format!("**{}**", verdict.words()),
-    }
-}
-
-fn left_out(report: &Report<'_>) -> String {
-    if report.book.left_out.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("\nNot judged:\n\n");
-    for one in &report.book.left_out {
-        let _ = writeln!(text, "- {} ({}): {}", one.says, one.place, one.why);
-    }
-    text
-}
-
-fn figures(report: &Report<'_>) -> String {
-    let mut text = String::new();
-    for key in &report.book.figures {
-        let Some(shown) = report.figures.iter().find(|one| one.figure.label.to_string() == key.figure) else {
-            continue;
-        };
-        let Some(panel) = key.panel.checked_sub(1).and_then(|panel| shown.panels.get(panel)) else {
-            continue;
-        };
-        let _ = writeln!(text, "\n**{}**, {}. {}:\n", shown.figure.label, shown.figure.title, panel.title);
-        text.push_str(&table(panel, Some(key.rows), |samples| match samples.statistic().mean {
-            Some(mean) => number(mean),
-            None => "–".to_owned(),
-        }));
-    }
-    if text.is_empty() { text } else { format!("\n## Figures that matter\n{text}") }
-}
-
-/// A panel's numbers: a row for each position, or so many of them.
-fn table(panel: &Panel, rows: Option<usize>, cell: impl Fn(&Samples) -> String) -> String {
-    let positions = positions(panel, rows);
-    let names: Vec<&str> = panel.curves.iter().map(|curve| curve.name.as_str()).collect();
-    let mut text = format!("| {} | {} |\n", panel.across, names.join(" | "));
-    let _ = writeln!(text, "|{}", " ---: |".repeat(names.len() + 1));
-    for position in positions {
-        let value = |curve: &Curve| cell(&curve.at(position));
-        let values: Vec<String> = panel.curves.iter().map(value).collect();
-        let _ = writeln!(text, "| {} | {} |", tick_label(position), values.join(" | "));
-    }
-    text
-}
-
-/// The positions of a panel that a table shows: evenly spread ones, both ends among them.
-pub(crate) fn positions(panel: &Panel, rows: Option<usize>) -> Vec<f64> {
-    let mut positions: Vec<f64> =
-        panel.curves.iter().flat_map(|curve| curve.points.iter().map(|(at, _)| *at)).collect();
-    positions.sort_by(f64::total_cmp);
-    positions.dedup_by(|one, other| (*one - *other).abs() <= 1e-9 * other.abs());
-    let most = match panel.table {
-        Table::Whole => rows.unwrap_or(positions.len()),
-        Table::About(count) => rows.unwrap_or(count),
-    };
-    if positions.len() <= most || most < 2 {
-        return positions;
-    }
-    let last = positions.len() - 1;
-    (0..most).filter_map(|row| positions.get(row * last / (most - 1)).copied()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frame::figure::Style;
-    use crate::frame::scale::Scale;
-
-    #[test]
-    fn a_short_table_keeps_both_ends() {
-        let panel = Panel {
-            title: String::new(),
-            across: "x",
-            across_scale: Scale::Linear,
-            up_scale: Scale::Linear,
-            curves: vec![Curve::exact("y", Style::Dots(1), (1..=9).map(|x| (f64::from(x), 1.0)))],
-            table: Table::Whole,
-        };
-        assert_eq!(positions(&panel, Some(3)), [1.0, 5.0, 9.0]);
-        assert_eq!(positions(&panel, None).len(), 9);
     }
 }

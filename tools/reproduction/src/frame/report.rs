@@ -2,8 +2,10 @@
 
 use super::figure::{Data, Figure, Kind, Label, Panel, Paper, Variant};
 use crate::claims::book::{Book, Claim};
+use crate::claims::evidence::Verdict;
 use crate::claims::judge::{self, JudgeError, Judged, Supplies};
 use crate::claims::{self, ReadError};
+use crate::readings::rhythm::Reading;
 
 /// A paper's claims that cannot be judged.
 #[derive(Debug, thiserror::Error)]
@@ -37,8 +39,10 @@ pub(crate) struct Report<'p> {
     pub(crate) paper: &'p Paper,
     /// Its claims.
     pub(crate) book: Book,
-    /// Their verdicts, in their order.
+    /// Their verdicts, in their order, each in the reading that counts.
     pub(crate) judged: Vec<Judged>,
+    /// The verdicts if all drop-tail queues are read alike.
+    pub(crate) readings: Vec<(Reading, Vec<Judged>)>,
     /// The verdicts with each variant.
     pub(crate) variants: Vec<(&'p Variant, Vec<Judged>)>,
     /// Its figures.
@@ -46,11 +50,15 @@ pub(crate) struct Report<'p> {
 }
 
 impl<'p> Report<'p> {
-    /// Judges all claims and draws all panels.
+    /// Judges all claims, once with what counts and once in each reading, and draws all panels.
     ///
     /// # Errors
     /// Claims that cannot be read, or that ask for quantities that no figure supplies.
-    pub(crate) fn new(paper: &'p Paper, data: &Data) -> Result<Report<'p>, ReportError> {
+    pub(crate) fn new(
+        paper: &'p Paper,
+        data: &Data,
+        in_readings: &[(Reading, Data)],
+    ) -> Result<Report<'p>, ReportError> {
         let book = claims::read(&file(paper), paper.claims)?;
         let (panels, supplies) = measure(&paper.figures, data);
         let judge = |supplies: &Supplies| {
@@ -58,6 +66,9 @@ impl<'p> Report<'p> {
             judged.map_err(|source| ReportError::Judge { file: book.file.clone(), source: Box::new(source) })
         };
         let judged = judge(&supplies)?;
+        let in_reading =
+            |(reading, data): &(Reading, Data)| Ok((*reading, judge(&measure(&paper.figures, data).1)?));
+        let readings = in_readings.iter().map(in_reading).collect::<Result<_, ReportError>>()?;
         let mut figures: Vec<Shown<'p>> = paper
             .figures
             .iter()
@@ -77,7 +88,15 @@ impl<'p> Report<'p> {
             }
             variants.push((variant, other));
         }
-        Ok(Report { paper, book, judged, variants, figures })
+        Ok(Report { paper, book, judged, readings, variants, figures })
+    }
+
+    /// What the readings say of the claim at an index; none where all measure the same, as without a drop-tail queue.
+    pub(crate) fn in_readings(&self, index: usize) -> Option<Vec<(Reading, Verdict)>> {
+        let own = self.judged.get(index)?;
+        let each = || self.readings.iter().filter_map(|(reading, all)| Some((*reading, all.get(index)?)));
+        let is_read = each().any(|(_, judged)| judged.long != own.long);
+        is_read.then(|| each().map(|(reading, judged)| (reading, judged.verdict)).collect())
     }
 
     /// The claims of a figure, with their verdicts.
@@ -121,7 +140,6 @@ pub(crate) use testing::{Outcome, outcomes};
 #[cfg(test)]
 mod testing {
     use super::*;
-    use crate::claims::evidence::Verdict;
 
     /// A verdict on made-up numbers: they do not vary, so what holds can only be observed.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

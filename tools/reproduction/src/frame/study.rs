@@ -5,7 +5,8 @@ use layercast_protocols::registry::Registry;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use layercast_laboratory::scenario::{self, catalogue};
+use layercast_laboratory::scenario::catalogue::{self, BuiltIn};
+use layercast_laboratory::scenario::{self, Scenario};
 use layercast_laboratory::sweep::{
     Cell, Grid, Measured as MeasuredAlone, Outcome, Part, PartWindow, Progress, Store, SweepError,
     SweepRequest, SweepSummary, write_all,
@@ -13,6 +14,7 @@ use layercast_laboratory::sweep::{
 
 use super::effort::Effort;
 use super::time_series::{SeriesError, TimeSeries};
+use crate::readings::rhythm::Reading;
 use crate::samples::Samples;
 
 /// A grid of a scenario. Where an outer factor changes several keys together, it is one sweep for each of
@@ -149,6 +151,24 @@ impl Measured {
         }
     }
 
+    /// Adds what a sweep gave at several delays: samples and trajectories of all in turn.
+    fn add_in_turn(&mut self, each: Vec<Measured>) {
+        for cell in each.first().map_or(&[][..], |first| &first.cells) {
+            for (flow, metric) in cell.quantities.keys() {
+                let all: Vec<Samples> = each.iter().map(|one| one.of(&cell.at, flow, metric)).collect();
+                self.add(&cell.at, flow, metric, Samples::in_turn(&all));
+            }
+        }
+        let outer: Vec<Option<u32>> = each.iter().flat_map(|one| one.trajectories.keys().copied()).collect();
+        let mut each = each;
+        for outer in outer {
+            let all = each.iter_mut().filter_map(|one| one.trajectories.remove(&outer)).collect();
+            if let Some(in_turn) = TimeSeries::in_turn(all) {
+                self.trajectories.insert(outer, in_turn);
+            }
+        }
+    }
+
     /// Adds trajectories by the outer factor's value.
     #[cfg(test)]
     pub(crate) fn add_course(&mut self, outer: Option<u32>, time_series: TimeSeries) {
@@ -168,49 +188,108 @@ pub(crate) trait Listener: Sync {
     fn begins(&self, what: &str, all: usize, done: usize);
 }
 
-/// Runs what is missing of a study, below `directory`, and reads all of it.
+/// Where and how studies are run.
+pub(crate) struct Runs<'r> {
+    /// How much is run.
+    pub(crate) effort: Effort,
+    /// The directory below which a sweep's parts are.
+    pub(crate) directory: &'r Path,
+    /// The number of threads.
+    pub(crate) jobs: Option<usize>,
+    /// What hears of the progress.
+    pub(crate) listener: &'r dyn Listener,
+}
+
+/// In which reading a study is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InReading {
+    /// Which.
+    pub(crate) reading: Reading,
+    /// Whether it is the one that counts.
+    pub(crate) counts: bool,
+}
+
+/// Runs what is missing of a study and reads all of it: as its sweeps say, or in a reading, whose delays take turns in
+/// the samples.
 pub(crate) fn run(
     study: &Study,
-    effort: Effort,
-    directory: &Path,
-    jobs: Option<usize>,
-    listener: &dyn Listener,
+    reading: Option<InReading>,
+    runs: &Runs<'_>,
 ) -> Result<Measured, StudyError> {
     let mut measured = Measured::default();
     for sweep in &study.sweeps {
-        run_sweep(study, sweep, effort, directory, jobs, listener, &mut measured)?;
+        let Some(InReading { reading, counts }) = reading else {
+            run_sweep(
+                study,
+                sweep,
+                &sweep_name(study, sweep),
+                runs.effort.replications(),
+                runs,
+                &mut measured,
+            )?;
+            continue;
+        };
+        let plan = plan(study, &sweep.set).map_err(|what| StudyError::Wrong { study: study.name, what })?;
+        let (phases, replications) = runs.effort.phases(plan.replications, counts);
+        let mut each = Vec::new();
+        for rhythm in phases.into_iter().map(|phase| reading.at(phase)) {
+            // Luck of its own for each delay: without TCP delays change little, and equal runs would count as many.
+            let luck = vec![format!("seed={}", plan.seed + 1 + each.len() as u64)];
+            let set = [sweep.set.clone(), rhythm.overrides(&plan), luck].concat();
+            let shifted = Sweep { set, ..sweep.clone() };
+            let name = format!("{}-{}", sweep_name(study, sweep), rhythm.name());
+            let mut at_one = Measured::default();
+            run_sweep(study, &shifted, &name, Some(replications), runs, &mut at_one)?;
+            each.push(at_one);
+        }
+        measured.add_in_turn(each);
     }
     Ok(measured)
+}
+
+/// The name of a sweep's directory.
+fn sweep_name(study: &Study, sweep: &Sweep) -> String {
+    sweep.outer.map_or(study.name.to_owned(), |outer| format!("{}-{outer}", study.name))
+}
+
+/// A study's scenario with these changes.
+fn plan(study: &Study, set: &[String]) -> Result<Scenario, String> {
+    let built_in = built_in(study)?;
+    let plan = scenario::read(built_in.name, built_in.text, set, &Catalogue::of::<Registry>());
+    plan.map_err(|errors| errors.to_string())
+}
+
+fn built_in(study: &Study) -> Result<&'static BuiltIn, String> {
+    catalogue::find(study.scenario).ok_or_else(|| format!("there is no built-in scenario {}", study.scenario))
 }
 
 fn run_sweep(
     study: &Study,
     sweep: &Sweep,
-    effort: Effort,
-    directory: &Path,
-    jobs: Option<usize>,
-    listener: &dyn Listener,
+    name: &str,
+    replications: Option<u32>,
+    runs: &Runs<'_>,
     measured: &mut Measured,
 ) -> Result<(), StudyError> {
     let wrong = |what: String| StudyError::Wrong { study: study.name, what };
     let failed = |source| StudyError::Sweep { study: study.name, source };
-    let name = sweep.outer.map_or(study.name.to_owned(), |outer| format!("{}-{outer}", study.name));
+    let (effort, jobs) = (runs.effort, runs.jobs);
     if sweep.vary.is_empty() {
-        let time_series = TimeSeries::run(study.scenario, &sweep.set, effort, jobs)
+        let time_series = TimeSeries::run(study.scenario, &sweep.set, effort, replications, jobs)
             .map_err(|source| StudyError::TimeSeries { study: study.name, source })?;
         let count = time_series.replications().count();
-        listener.begins(&name, count, count);
+        runs.listener.begins(name, count, count);
         measured.trajectories.insert(sweep.outer, time_series);
         return Ok(());
     }
-    let request = request(study, sweep, effort).map_err(wrong)?;
+    let request = request(study, sweep, effort, replications).map_err(wrong)?;
     let grid = Grid::read::<Registry>(&request).map_err(failed)?;
-    let directory = directory.join(&name);
+    let directory = runs.directory.join(name);
     std::fs::create_dir_all(&directory)
         .map_err(|source| StudyError::Directory { directory: directory.clone(), source })?;
     let store = Store::open(&directory, &grid).map_err(failed)?;
     let begun = Progress::load(&grid, &store).map_err(failed)?;
-    listener.begins(&name, grid.cells.len() * grid.replications as usize, begun.done());
+    runs.listener.begins(name, grid.cells.len() * grid.replications as usize, begun.done());
     let outcome = begun.finish::<Registry>(jobs, &|_| {}).map_err(failed)?;
     write_all(&directory, &outcome, &SweepSummary::new(&outcome))
         .map_err(|source| StudyError::Results { study: study.name, source })?;
@@ -219,12 +298,14 @@ fn run_sweep(
 }
 
 /// What the laboratory is asked for.
-fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest, String> {
-    let scenario = catalogue::find(study.scenario)
-        .ok_or_else(|| format!("there is no built-in scenario {}", study.scenario))?;
-    let plain = scenario::read(scenario.name, scenario.text, &[], &Catalogue::of::<Registry>());
-    let duration = plain.map_err(|errors| errors.to_string())?.duration;
-    let overrides = [sweep.set.clone(), effort.overrides(duration)].concat();
+fn request(
+    study: &Study,
+    sweep: &Sweep,
+    effort: Effort,
+    replications: Option<u32>,
+) -> Result<SweepRequest, String> {
+    let scenario = built_in(study)?;
+    let overrides = [sweep.set.clone(), effort.overrides(plan(study, &[])?.duration)].concat();
     let flags = sweep.vary.iter().map(|vary| format!(" --vary '{vary}'"));
     let sets = overrides.iter().map(|set| format!(" --set '{set}'"));
     let metrics = study.metrics.join(",");
@@ -239,7 +320,7 @@ fn request(study: &Study, sweep: &Sweep, effort: Effort) -> Result<SweepRequest,
         overrides,
         vary: sweep.vary.clone(),
         metrics: study.metrics.iter().map(|&metric| metric.to_owned()).collect(),
-        replications: effort.replications(),
+        replications,
         seed: None,
         command,
     })

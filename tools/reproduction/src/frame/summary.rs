@@ -1,9 +1,9 @@
 //! The table of all papers in the documentation: a row for each, which its own run rewrites.
 
 use super::report::Report;
-use crate::claims::book::Kind;
+use crate::claims::book::{Claim, Kind};
 use crate::claims::evidence::Verdict;
-use crate::claims::judge;
+use crate::claims::judge::{self, Judged};
 
 const BEGIN: &str = "<!-- claims -->\n";
 const END: &str = "<!-- end of claims -->\n";
@@ -23,8 +23,8 @@ pub(crate) fn with_row(page: &str, report: &Report<'_>, names: &[&str]) -> Optio
     };
     let headings = Verdict::ALL.map(Verdict::words).join(" | ");
     let mut lines = vec![
-        format!("| paper | claims | {headings} |"),
-        format!("| --- |{}", " ---: |".repeat(Verdict::ALL.len() + 1)),
+        format!("| paper | claims | {headings} | otherwise read |"),
+        format!("| --- |{}", " ---: |".repeat(Verdict::ALL.len() + 2)),
     ];
     lines.extend(names.iter().filter_map(|name| row(name)));
     Some(format!("{before}{BEGIN}{}\n{END}{after}", lines.join("\n")))
@@ -39,5 +39,11 @@ fn own_row(report: &Report<'_>) -> String {
     let counts = judge::counts(&report.book, &report.judged, Kind::Paper);
     let all: usize = counts.iter().sum();
     let counts = counts.map(|count| count.to_string()).join(" | ");
-    format!("| [{}{} | {all} | {counts} |", report.paper.title, start(report.paper.name))
+    let judged = report.book.claims.iter().zip(&report.judged).enumerate();
+    let is_otherwise = |&(index, (claim, judged)): &(usize, (&Claim, &Judged))| {
+        let each = report.in_readings(index).unwrap_or_default();
+        claim.kind == Kind::Paper && each.iter().any(|(_, verdict)| *verdict != judged.verdict)
+    };
+    let otherwise = judged.filter(is_otherwise).count();
+    format!("| [{}{} | {all} | {counts} | {otherwise} |", report.paper.title, start(report.paper.name))
 }

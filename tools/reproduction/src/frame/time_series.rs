@@ -33,15 +33,16 @@ pub(crate) enum SeriesError {
 pub(crate) type Points = Vec<(f64, f64)>;
 
 impl TimeSeries {
-    /// Runs a built-in scenario with some keys changed.
+    /// Runs a built-in scenario with some keys changed, so often, or as often as it says.
     pub(super) fn run(
         scenario: &'static str,
         set: &[String],
         effort: Effort,
+        replications: Option<u32>,
         jobs: Option<usize>,
     ) -> Result<TimeSeries, SeriesError> {
         let source = catalogue::find(scenario).ok_or(SeriesError::Unknown(scenario))?;
-        let replications = effort.replications().map(|count| format!("replications={count}"));
+        let replications = replications.map(|count| format!("replications={count}"));
         let in_full = scenario::read(source.name, source.text, set, &Catalogue::of::<Registry>())?;
         let brief = effort.overrides(in_full.duration);
         let overrides: Vec<String> = [set.to_vec(), brief].concat().into_iter().chain(replications).collect();
@@ -64,6 +65,22 @@ impl TimeSeries {
         };
         let outcome = run::run::<Registry>(&plan, &request, &|_| {})?;
         Ok(TimeSeries { experiment: outcome.experiment, replications: outcome.replications })
+    }
+
+    /// The replications of all in turn, the first of each first, with new numbers; none of nothing.
+    pub(super) fn in_turn(all: Vec<TimeSeries>) -> Option<TimeSeries> {
+        let experiment = all.first()?.experiment.clone();
+        let mut each: Vec<_> = all.into_iter().map(|one| one.replications.into_iter()).collect();
+        let mut replications = Vec::new();
+        loop {
+            let round: Vec<Replication> = each.iter_mut().filter_map(Iterator::next).collect();
+            if round.is_empty() {
+                return Some(TimeSeries { experiment, replications });
+            }
+            for replication in round {
+                replications.push(Replication { number: replications.len() as u32 + 1, ..replication });
+            }
+        }
     }
 
     /// The numbers of the replications, from 1.

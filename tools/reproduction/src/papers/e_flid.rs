@@ -6,7 +6,8 @@ mod grid;
 mod lossy;
 mod sensitivity;
 
-use crate::frame::figure::Paper;
+use crate::frame::figure::{Paper, Read};
+use crate::readings::rhythm::Reading;
 
 /// All that is regenerated.
 pub(crate) fn paper() -> Paper {
@@ -22,6 +23,10 @@ pub(crate) fn paper() -> Paper {
         claims: include_str!("../../claims/e-flid-dl.toml"),
         prose: include_str!("../../claims/e-flid-dl.txt"),
         studies,
+        readings: vec![
+            Read { primary: Reading::Together, in_all: true, studies: vec![fairness::FLID] },
+            Read { primary: Reading::Together, in_all: false, studies: sensitivity::read() },
+        ],
         variants: Vec::new(),
         figures,
     }

@@ -12,7 +12,8 @@ mod signals;
 mod static_layers;
 mod studies;
 
-use crate::frame::figure::{Paper, Variant};
+use crate::frame::figure::{Paper, Read, Variant};
+use crate::readings::rhythm::Reading;
 
 /// All that is regenerated.
 pub(crate) fn paper() -> Paper {
@@ -33,6 +34,10 @@ pub(crate) fn paper() -> Paper {
         claims: include_str!("../../claims/flid-dl.toml"),
         prose: include_str!("../../claims/flid-dl.txt"),
         studies: studies::all(),
+        readings: vec![
+            Read { primary: Reading::Together, in_all: true, studies: studies::JUDGED.to_vec() },
+            Read { primary: Reading::Together, in_all: false, studies: studies::BESIDE.to_vec() },
+        ],
         variants: vec![
             variant("one-way", "joins that take a one-way delay", "factor", "factor-one-way"),
             variant("hill-climbing", "shares by hill climbing", "factor", "factor-hill-climbing"),

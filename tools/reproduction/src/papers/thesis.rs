@@ -9,7 +9,8 @@ mod simulations;
 mod slices;
 mod virtual_packets;
 
-use crate::frame::figure::{Paper, Variant};
+use crate::frame::figure::{Paper, Read};
+use crate::readings::rhythm::Reading;
 
 /// All that is regenerated.
 pub(crate) fn paper() -> Paper {
@@ -26,16 +27,13 @@ pub(crate) fn paper() -> Paper {
         title: "Colussi's thesis",
         claims: include_str!("../../claims/thesis.toml"),
         prose: include_str!("../../claims/thesis.txt"),
-        studies: [
-            vec![grid::lossy_study(), grid::shared_study(), grid::spread_study()],
-            simulations::studies(),
-        ]
-        .concat(),
-        variants: vec![Variant {
-            name: "spread",
-            with: "random sending times",
-            replaced: vec![("shared-link", "shared-link-spread")],
-        }],
+        studies: [vec![grid::lossy_study(), grid::shared_study()], simulations::studies()].concat(),
+        readings: vec![
+            Read { primary: Reading::Plain, in_all: true, studies: vec![grid::SHARED] },
+            Read { primary: Reading::Together, in_all: true, studies: simulations::COMPETITION.to_vec() },
+            Read { primary: Reading::Together, in_all: false, studies: vec![simulations::BURST_STUDY] },
+        ],
+        variants: Vec::new(),
         figures,
     }
 }

@@ -22,6 +22,7 @@ pub(crate) fn paper() -> Paper {
         claims: include_str!("../../claims/wei-zhang.toml"),
         prose: include_str!("../../claims/wei-zhang.txt"),
         studies: grid::studies(),
+        readings: grid::readings(),
         variants: Vec::new(),
         figures,
     }

@@ -11,7 +11,41 @@ pub(crate) const PHASES: u8 = 8;
 /// Replications of each phase, 40 for each reading.
 const OF_A_PHASE: u32 = 5;
 
-/// A reading, or a part of one.
+/// A reading of a drop-tail queue: one of three ways in which packets may meet it (docs/readings.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reading {
+    /// Nothing waits.
+    Plain,
+    /// TCPs wait, sources dither.
+    Jittered,
+    /// TCPs wait, the layers of a source begin together.
+    Together,
+}
+
+impl Reading {
+    /// All of them, in the order of tables.
+    pub(crate) const ALL: [Reading; 3] = [Reading::Plain, Reading::Jittered, Reading::Together];
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Reading::Plain => "plain",
+            Reading::Jittered => "jittered",
+            Reading::Together => "together",
+        }
+    }
+
+    /// The rhythm at one of its eight delays.
+    pub(crate) fn at(self, phase: u8) -> Rhythm {
+        match self {
+            Reading::Plain => Rhythm::Plain(phase),
+            Reading::Jittered => Rhythm::Jittered(phase),
+            Reading::Together => Rhythm::Together(phase),
+        }
+    }
+}
+
+/// A reading at one of its delays, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rhythm {
     /// Nothing waits; the delay after each bottleneck is longer by so many eighths of a packet's time there.

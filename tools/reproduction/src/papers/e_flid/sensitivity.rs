@@ -48,6 +48,12 @@ pub(super) fn studies() -> Vec<Study> {
     studies
 }
 
+/// Those with a drop-tail queue that are compared with the first experiment.
+pub(super) fn read() -> Vec<&'static str> {
+    let lost = [&TCPS[..], &QUEUES, &JOINS].concat().into_iter().filter(|one| one.step == Step::Lost);
+    lost.map(|one| one.study).filter(|study| *study != "queue-red").collect()
+}
+
 pub(super) fn figures() -> Vec<Figure> {
     let figure = |label, title, panels: fn(&Data) -> Vec<Panel>, supplies| Figure {
         label: Label::Other(label),

@@ -29,6 +29,13 @@ const METRICS: &[&str] = &["throughput_kbps", "loss_rate", "lost_packets", "mean
 const RED_100: &str = "link.A-B.queue={ kind = \"red\", limit = \"100 packets\", min_threshold = 5, \
                        max_threshold = 50, weight = 0.002, max_probability = 0.1, gentle = true }";
 
+/// Studies with a drop-tail queue that decide claims of the paper.
+pub(super) const JUDGED: [&str; 6] =
+    ["factor", "factor-trajectories", "four-sessions", "four-trajectories", "coordination", "beside-tcp"];
+/// Those that are compared with them.
+pub(super) const BESIDE: [&str; 4] =
+    ["factor-one-way", "factor-hill-climbing", "readings", "beside-tcp-sack"];
+
 pub(super) fn all() -> Vec<Study> {
     vec![
         factor("factor", &[]),

@@ -57,40 +57,34 @@ pub(super) fn lossy_study() -> Study {
     }
 }
 
+/// The study of the shared link.
+pub(super) const SHARED: &str = "shared-link";
+
 /// The grid over the number of TCP and the sending rate on the shared link: 39 cells. The bottleneck grows
 /// with the number of TCP, so each has a sweep of its own.
 pub(super) fn shared_study() -> Study {
-    shared_grid("shared-link", |_| Vec::new())
-}
-
-/// The same, where TCP waits a random time of up to a packet's transmission at the bottleneck before it sends,
-/// so that packets do not keep arriving at a full queue in the same order (phase effects).
-pub(super) fn spread_study() -> Study {
-    let spread =
-        |rate_kbps: u32| vec![format!("flow.tcp.overhead={} ns", 8_000_000_000 / u64::from(rate_kbps))];
-    shared_grid("shared-link-spread", spread)
-}
-
-/// The grid over the number of TCP and the sending rate, with what else is set at a bottleneck's rate.
-fn shared_grid(name: &'static str, further: impl Fn(u32) -> Vec<String>) -> Study {
     let sweep = |flows: u32| {
         let rate_kbps = (flows + 2) * FAIR_SHARE * PACKET_KBPS;
         // 1.5 times the bandwidth-delay product of 100 ms.
         let queue_bytes = rate_kbps * 100 / 8 * 3 / 2;
         let sinks: Vec<String> = (1..=flows).map(|number| format!("\"T{number}\"")).collect();
-        let mut set = vec![
+        let set = vec![
             format!("flow.tcp.to=[{}]", sinks.join(", ")),
             format!("link.G1-G2.rate={rate_kbps} kbit/s"),
             format!("link.G1-G2.queue.limit={queue_bytes} bytes"),
         ];
-        set.extend(further(rate_kbps));
         Sweep {
             outer: Some(flows),
             set,
             vary: vec![rates_up_to(rates_beside(flows).last().copied().unwrap_or(1))],
         }
     };
-    Study { name, scenario: "thesis/shared-link", sweeps: FLOWS.map(sweep).to_vec(), metrics: METRICS }
+    Study {
+        name: SHARED,
+        scenario: "thesis/shared-link",
+        sweeps: FLOWS.map(sweep).to_vec(),
+        metrics: METRICS,
+    }
 }
 
 /// The sending rates below half of the bottleneck with a number of TCPs (section 4.1.4).
@@ -124,7 +118,7 @@ pub(super) fn lossy(data: &Data, loss: f64, rate: u32) -> PlotCell<'_> {
 
 /// The cell of a number of TCP and a sending rate.
 pub(super) fn shared(data: &Data, flows: u32, rate: u32) -> PlotCell<'_> {
-    PlotCell { data, study: "shared-link", outer: f64::from(flows), rate }
+    PlotCell { data, study: SHARED, outer: f64::from(flows), rate }
 }
 
 impl PlotCell<'_> {
@@ -190,9 +184,6 @@ mod tests {
         assert_eq!(flows_beside(32), [4, 8, 16, 32]);
         let eight = &study.sweeps[3];
         assert_eq!(eight.set[1..], ["link.G1-G2.rate=12800 kbit/s", "link.G1-G2.queue.limit=240000 bytes"]);
-        let spread = spread_study();
-        assert_eq!(spread.sweeps[3].set[..3], eight.set);
-        assert_eq!(spread.sweeps[3].set[3], "flow.tcp.overhead=625000 ns");
         assert_eq!(eight.vary, ["session.cbr.layers.base=80 kbit/s..5120 kbit/s*2"]);
     }
 }

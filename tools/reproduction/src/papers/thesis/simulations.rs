@@ -1,15 +1,8 @@
 //! Simulations 1 to 5 of section 6.3, and what chapter 7 concludes of them.
-//!
-//! Where queues lose packets (3 and 5), TCPs wait and sources dither, and the mean of eight phases counts: with equal
-//! TCPs one delay decides the outcome (docs/readings.md).
-
-use layercast_laboratory::scenario::{self, Catalogue, catalogue};
-use layercast_protocols::registry::Registry;
 
 use crate::frame::figure::{Curve, Data, Figure, Kind, Label, Measurements, Panel, Style, Supply, Table};
 use crate::frame::scale::Scale;
 use crate::frame::study::{Study, Sweep};
-use crate::readings::rhythm::{PHASES, Rhythm};
 use crate::samples::{Placed, Samples};
 
 const NODES: [&str; 3] = ["R1", "R2", "R3"];
@@ -24,21 +17,22 @@ const BURSTS: [(f64, f64); 3] = [(100.0, 40.0), (200.0, 20.0), (230.0, 10.0)];
 struct Run {
     study: &'static str,
     session: &'static str,
-    is_jittered: bool,
 }
 
-const NAIVE: Run = Run { study: "simulation-1-naive", session: "elm", is_jittered: false };
-const LAZY: Run = Run { study: "simulation-1-lazy", session: "elm", is_jittered: false };
-const ELM_2: Run = Run { study: "simulation-2", session: "elm", is_jittered: false };
-const RLC_2: Run = Run { study: "simulation-2", session: "rlc", is_jittered: false };
-const ELM_3: Run = Run { study: "simulation-3-elm", session: "elm", is_jittered: true };
-const RLC_3: Run = Run { study: "simulation-3-rlc", session: "rlc", is_jittered: true };
-const ELM_4: Run = Run { study: "simulation-4-elm", session: "elm", is_jittered: false };
-const RLC_4: Run = Run { study: "simulation-4-rlc", session: "rlc", is_jittered: false };
-const ELM_5: Run = Run { study: "simulation-5-elm", session: "elm", is_jittered: true };
-const RLC_5: Run = Run { study: "simulation-5-rlc", session: "rlc", is_jittered: true };
+const NAIVE: Run = Run { study: "simulation-1-naive", session: "elm" };
+const LAZY: Run = Run { study: "simulation-1-lazy", session: "elm" };
+const ELM_2: Run = Run { study: "simulation-2", session: "elm" };
+const RLC_2: Run = Run { study: "simulation-2", session: "rlc" };
+const ELM_3: Run = Run { study: "simulation-3-elm", session: "elm" };
+const RLC_3: Run = Run { study: "simulation-3-rlc", session: "rlc" };
+const ELM_4: Run = Run { study: "simulation-4-elm", session: "elm" };
+const RLC_4: Run = Run { study: "simulation-4-rlc", session: "rlc" };
+const ELM_5: Run = Run { study: "simulation-5-elm", session: "elm" };
+const RLC_5: Run = Run { study: "simulation-5-rlc", session: "rlc" };
 /// Simulation 5 measured from the start of each burst on.
-const BURST_STUDY: &str = "simulation-5-elm-bursts";
+pub(super) const BURST_STUDY: &str = "simulation-5-elm-bursts";
+/// Where queues lose packets.
+pub(super) const COMPETITION: [&str; 4] = [ELM_3.study, RLC_3.study, ELM_5.study, RLC_5.study];
 
 /// What the thesis prints of a run in one node: throughput of the session and of TCP, kbit/s.
 type Printed = [(f64, f64); 3];
@@ -48,29 +42,21 @@ const ELM_PRINTED: Printed = [(783.0, 912.0), (1076.0, 1429.0), (508.0, 668.0)];
 const RLC_PRINTED: [f64; 3] = [470.0, 641.0, 400.0];
 
 pub(super) fn studies() -> Vec<Study> {
-    let plain =
+    let study =
         |name, scenario| Study { name, scenario, sweeps: vec![sweep(None, Vec::new())], metrics: METRICS };
-    let phases = |name, scenario| {
-        let of = |phase: u8| {
-            let set = [jittered(scenario, phase), vec!["replications=5".to_owned()]].concat();
-            sweep(Some(u32::from(phase)), set)
-        };
-        Study { name, scenario, sweeps: (0..PHASES).map(of).collect(), metrics: METRICS }
-    };
     let burst = |(node, (from, _)): (u32, (f64, f64))| {
-        let window = format!("windows=[[\"{from} s\", \"end\"]]");
-        sweep(Some(node), [jittered("thesis/simulation-5-elm", 0), vec![window]].concat())
+        sweep(Some(node), vec![format!("windows=[[\"{from} s\", \"end\"]]")])
     };
     vec![
-        plain(NAIVE.study, "thesis/simulation-1-naive"),
-        plain(LAZY.study, "thesis/simulation-1-lazy"),
-        plain(ELM_2.study, "thesis/simulation-2"),
-        phases(ELM_3.study, "thesis/simulation-3-elm"),
-        phases(RLC_3.study, "thesis/simulation-3-rlc"),
-        plain(ELM_4.study, "thesis/simulation-4-elm"),
-        plain(RLC_4.study, "thesis/simulation-4-rlc"),
-        phases(ELM_5.study, "thesis/simulation-5-elm"),
-        phases(RLC_5.study, "thesis/simulation-5-rlc"),
+        study(NAIVE.study, "thesis/simulation-1-naive"),
+        study(LAZY.study, "thesis/simulation-1-lazy"),
+        study(ELM_2.study, "thesis/simulation-2"),
+        study(ELM_3.study, "thesis/simulation-3-elm"),
+        study(RLC_3.study, "thesis/simulation-3-rlc"),
+        study(ELM_4.study, "thesis/simulation-4-elm"),
+        study(RLC_4.study, "thesis/simulation-4-rlc"),
+        study(ELM_5.study, "thesis/simulation-5-elm"),
+        study(RLC_5.study, "thesis/simulation-5-rlc"),
         Study {
             name: BURST_STUDY,
             scenario: "thesis/simulation-5-elm",
@@ -84,24 +70,10 @@ fn sweep(outer: Option<u32>, set: Vec<String>) -> Sweep {
     Sweep { outer, set, vary: vec![format!("flow.tcp.window={WINDOW}")] }
 }
 
-/// The jittered reading at a phase; nothing of a scenario that is not there, which fails when it is run.
-fn jittered(name: &str, phase: u8) -> Vec<String> {
-    let built_in = catalogue::find(name);
-    let read =
-        built_in.and_then(|it| scenario::read(it.name, it.text, &[], &Catalogue::of::<Registry>()).ok());
-    read.map_or_else(Vec::new, |scenario| Rhythm::Jittered(phase).overrides(&scenario))
-}
-
 impl Run {
-    /// A metric of a flow or group, replication by replication: each is the mean over the phases where there are some.
+    /// A metric of a flow or group, replication by replication.
     fn of(self, data: &Data, name: &str, metric: &str) -> Samples {
-        let study = data.study(self.study);
-        if !self.is_jittered {
-            return study.of(&[WINDOW], name, metric);
-        }
-        let phases: Vec<Samples> =
-            (0..PHASES).map(|phase| study.of(&[f64::from(phase), WINDOW], name, metric)).collect();
-        Samples::average(&phases)
+        data.study(self.study).of(&[WINDOW], name, metric)
     }
 
     fn at_nodes(value: impl Fn(&str) -> Samples) -> Vec<Placed> {

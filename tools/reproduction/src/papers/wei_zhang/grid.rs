@@ -2,7 +2,7 @@
 
 use layercast_core::stream::Stream;
 
-use crate::frame::figure::Data;
+use crate::frame::figure::{Data, Read};
 use crate::frame::study::{Quantity, Study, Sweep};
 use crate::samples::{Placed, Samples};
 
@@ -212,6 +212,28 @@ pub(super) fn studies() -> Vec<Study> {
         many(reading.study, rows.map(sweep).collect())
     }));
     studies
+}
+
+/// How they are read: those with other values of what is open, which are compared with one of them, as it counts.
+pub(super) fn readings() -> Vec<Read> {
+    let judged = [
+        "interval",
+        "base",
+        "base-exponential",
+        "many",
+        "many-exponential",
+        "fairness",
+        "fairness-exponential",
+    ];
+    let beside = READINGS.iter().map(|reading| reading.study).filter(|study| *study != "fairness-red");
+    vec![
+        Read { primary: crate::readings::rhythm::Reading::Together, in_all: true, studies: judged.to_vec() },
+        Read {
+            primary: crate::readings::rhythm::Reading::Together,
+            in_all: false,
+            studies: beside.collect(),
+        },
+    ]
 }
 
 const METRICS: &[&str] = &["throughput_kbps", "loss_rate", "level_changes"];
