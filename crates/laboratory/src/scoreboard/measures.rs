@@ -93,19 +93,13 @@ impl<'a> Looked<'a> {
         self.summary.flows.iter().filter(|flow| !self.is_own(flow.session.as_ref()))
     }
 
-    /// Shares of the flows that the cell names: those at a receiver's node, or else all.
+    /// Shares of the mean of all flows that the cell names: one of them alone may starve, and its share says little.
     fn shares(&self) -> Vec<Option<f64>> {
         let is_named = |flow: &&FlowSummary| self.run.against.iter().any(|one| matches(one, &flow.name));
-        let named: Vec<&FlowSummary> = self.others().filter(is_named).collect();
-        let share = |receiver: &FlowSummary| {
-            let throughput = |flow: &&FlowSummary| flow.measures.throughput_kbps.mean;
-            let near = named.iter().filter(|flow| flow.node == receiver.node);
-            let near: Vec<f64> = near.filter_map(throughput).collect();
-            let all: Vec<f64> = named.iter().filter_map(throughput).collect();
-            let tcp = mean(&near).or_else(|| mean(&all)).filter(|tcp| *tcp > 0.0)?;
-            Some(receiver.measures.throughput_kbps.mean? / tcp)
-        };
-        self.own().map(share).collect()
+        let throughput = |flow: &FlowSummary| flow.measures.throughput_kbps.mean;
+        let named: Vec<f64> = self.others().filter(is_named).filter_map(throughput).collect();
+        let tcp = mean(&named).filter(|tcp| *tcp > 0.0);
+        self.own().map(|receiver| Some(throughput(receiver)? / tcp?)).collect()
     }
 
     fn own_series(&self) -> impl Iterator<Item = &'a [f64]> {
