@@ -314,12 +314,13 @@ fn studies_that_are_read_have_a_queue_that_drops() {
             let study = paper.studies.iter().find(|study| study.name == *read);
             let study = study.unwrap_or_else(|| panic!("{name} has no study {read}"));
             let built_in = catalogue::find(study.scenario).unwrap();
-            for sweep in &study.sweeps {
+            // Another sweep of the study may have RED in its place.
+            let is_shifted = study.sweeps.iter().any(|sweep| {
                 let known = Catalogue::of::<Registry>();
                 let plan = scenario::read(built_in.name, built_in.text, &sweep.set, &known).unwrap();
-                let shifted = Reading::Plain.at(1).overrides(&plan);
-                assert!(shifted.iter().any(|set| set.contains(".delay=")), "{name}, {read}: {shifted:?}");
-            }
+                Reading::Plain.at(1).overrides(&plan).iter().any(|set| set.contains(".delay="))
+            });
+            assert!(is_shifted, "{name}, {read}");
         }
     }
 }
