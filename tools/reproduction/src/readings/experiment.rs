@@ -15,16 +15,26 @@ pub(crate) struct Experiment {
     pub(crate) is_on_page: bool,
 }
 
-/// What is reported: flows by patterns of their names, one or several with spaces between, in which `*` stands for
-/// anything.
+/// What is reported.
 #[derive(Clone, Debug)]
 pub(crate) struct Measure {
     /// What the row is called.
     pub(crate) label: String,
-    /// Whose throughput and loss, as a mean over those that match.
-    pub(crate) of: String,
-    /// Over whose mean throughput; none for kbit/s.
-    pub(crate) over: Option<String>,
+    pub(crate) what: What,
+}
+
+/// A quantity of flows by patterns of their names, one or several with spaces between, in which `*` stands for anything.
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    /// Throughput and loss.
+    Rate {
+        /// Whose, as a mean over those that match.
+        of: String,
+        /// Over whose mean throughput; none for kbit/s.
+        over: Option<String>,
+    },
+    /// Jain's index of the throughput of all that match, each pattern in the window of this number.
+    Index(Vec<(String, usize)>),
 }
 
 impl Experiment {
@@ -47,9 +57,18 @@ impl Experiment {
     }
 
     /// The same with one more row.
-    pub(crate) fn row(mut self, label: &str, of: &str, over: Option<&str>) -> Experiment {
-        let over = over.map(str::to_owned);
-        self.measures.push(Measure { label: label.to_owned(), of: of.to_owned(), over });
+    pub(crate) fn row(self, label: &str, of: &str, over: Option<&str>) -> Experiment {
+        self.reporting(label, What::Rate { of: of.to_owned(), over: over.map(str::to_owned) })
+    }
+
+    /// The same with one more row, of Jain's index.
+    pub(crate) fn index(self, label: &str, of: &[(&str, usize)]) -> Experiment {
+        let of = of.iter().map(|&(pattern, window)| (pattern.to_owned(), window));
+        self.reporting(label, What::Index(of.collect()))
+    }
+
+    fn reporting(mut self, label: &str, what: What) -> Experiment {
+        self.measures.push(Measure { label: label.to_owned(), what });
         self
     }
 

@@ -29,6 +29,7 @@ fn competition() -> Vec<Experiment> {
         scenario("thesis/simulation-3-rlc", "rlc"),
         scenario("thesis/simulation-5-elm", "elm"),
         scenario("thesis/simulation-5-rlc", "rlc"),
+        both(),
     ];
     // Delays by which the places that a train of layers leaves come after another train, as in tools/validation.
     let longer = ["G2-R1", "G2-R2", "G3-R3"]
@@ -55,6 +56,27 @@ fn competition() -> Vec<Experiment> {
     };
     all.extend([fixed(2, "R1"), fixed(3, "R2"), fixed(4, "R3")].map(Experiment::off_page));
     all
+}
+
+/// Simulation 5 with ELM and RLC at once, as the thesis states it: what each gets, and Jain's index at R1 of each with the
+/// four TCP that last, or with the four of the burst too, which are measured while they last.
+fn both() -> Experiment {
+    let protocols = ["elm", "rlc"];
+    let pairs = ["R1", "R2", "R3"].map(|node| protocols.map(|protocol| (node, protocol))).concat();
+    let rates =
+        pairs.into_iter().fold(Experiment::new("thesis/simulation-5"), |experiment, (node, protocol)| {
+            let label = format!("{protocol} at {node}");
+            experiment.row(&label, &format!("{protocol}@{node}"), Some(&format!("tcp-*@{node}")))
+        });
+    // The scenario's window 2 is that of the burst.
+    let indices = protocols.into_iter().fold(rates, |experiment, protocol| {
+        let (own, tcps) = (format!("{protocol}@R1"), "tcp-*@R1");
+        let five = [(own.as_str(), 0), (tcps, 0)];
+        let nine = [five[0], five[1], ("burst-r1-*", 2)];
+        let label = |count| format!("{protocol} at R1, index of {count}");
+        experiment.index(&label(5), &five).index(&label(9), &nine)
+    });
+    indices.off_page()
 }
 
 /// The shared link of chapters 4 and 5, with 1 to 32 TCP.

@@ -1,9 +1,10 @@
 //! What an experiment's runs gave.
 
 use layercast_laboratory::results::Statistic;
+use layercast_laboratory::results::statistics::jain_index;
 use layercast_laboratory::sweep::{Measured, Part};
 
-use super::experiment::{Experiment, Measure};
+use super::experiment::{Experiment, Measure, What};
 use super::rhythm::Rhythm;
 use crate::samples::Samples;
 
@@ -29,6 +30,8 @@ pub(crate) enum Unit {
     LossPercent,
     /// The same of the competing TCP.
     TcpLossPercent,
+    /// Jain's index.
+    Index,
 }
 
 impl Unit {
@@ -39,6 +42,7 @@ impl Unit {
             Unit::Kbps => "kbit/s",
             Unit::LossPercent => "loss, %",
             Unit::TcpLossPercent => "TCP's loss, %",
+            Unit::Index => "index",
         }
     }
 }
@@ -84,27 +88,42 @@ impl Row {
 
 /// The rows of an experiment.
 pub(crate) fn rows(experiment: &Experiment, parts: &[(Rhythm, Vec<Part>)]) -> Vec<Row> {
-    let of_measure = |measure: &Measure| {
-        let kbps = |part: &Part, pattern: &str| mean(part, pattern, "throughput_kbps");
-        let throughput = |part: &Part| {
-            let own = kbps(part, &measure.of)?;
-            match &measure.over {
-                None => Some(own),
-                Some(over) => kbps(part, over).filter(|over| *over > 0.0).map(|over| own / over),
-            }
-        };
-        let unit = if measure.over.is_some() { Unit::OfTcp } else { Unit::Kbps };
-        let loss = |part: &Part, pattern: &str| mean(part, pattern, "loss_rate").map(|loss| loss * 100.0);
-        let own_loss = |part: &Part| loss(part, &measure.of);
-        let tcp_loss = |part: &Part| loss(part, measure.over.as_deref()?);
-        let mut rows =
-            vec![row(measure, unit, parts, throughput), row(measure, Unit::LossPercent, parts, own_loss)];
-        if measure.over.is_some() {
-            rows.push(row(measure, Unit::TcpLossPercent, parts, tcp_loss));
-        }
-        rows
+    let of_measure = |measure: &Measure| match &measure.what {
+        What::Rate { of, over } => rates(measure, of, over.as_deref(), parts),
+        What::Index(of) => vec![row(measure, Unit::Index, parts, |part| index(part, of))],
     };
     experiment.measures.iter().flat_map(of_measure).collect()
+}
+
+/// Throughput and losses.
+fn rates(measure: &Measure, of: &str, over: Option<&str>, parts: &[(Rhythm, Vec<Part>)]) -> Vec<Row> {
+    let kbps = |part: &Part, pattern: &str| mean(part, pattern, "throughput_kbps");
+    let throughput = |part: &Part| {
+        let own = kbps(part, of)?;
+        match over {
+            None => Some(own),
+            Some(over) => kbps(part, over).filter(|over| *over > 0.0).map(|over| own / over),
+        }
+    };
+    let unit = if over.is_some() { Unit::OfTcp } else { Unit::Kbps };
+    let loss = |part: &Part, pattern: &str| mean(part, pattern, "loss_rate").map(|loss| loss * 100.0);
+    let own_loss = |part: &Part| loss(part, of);
+    let tcp_loss = |part: &Part| loss(part, over?);
+    let mut rows =
+        vec![row(measure, unit, parts, throughput), row(measure, Unit::LossPercent, parts, own_loss)];
+    if over.is_some() {
+        rows.push(row(measure, Unit::TcpLossPercent, parts, tcp_loss));
+    }
+    rows
+}
+
+/// Jain's index of the throughput of all flows that match; none if one has none.
+fn index(part: &Part, of: &[(String, usize)]) -> Option<f64> {
+    let mut kbps = Vec::new();
+    for (pattern, window) in of {
+        kbps.extend(values(part, *window, pattern, "throughput_kbps")?);
+    }
+    jain_index(&kbps)
 }
 
 fn row(
@@ -119,12 +138,16 @@ fn row(
 
 /// The mean over the flows that match, in the main window; none if there is none.
 fn mean(part: &Part, pattern: &str, metric: &str) -> Option<f64> {
-    let flows = &part.windows.first()?.flows;
-    let is_meant = |flow: &&Measured| pattern.split(' ').any(|one| matches(one, &flow.name));
-    let matching = flows.iter().filter(is_meant);
-    let value = |flow: &Measured| flow.values.get(metric).copied().flatten();
-    let values: Vec<f64> = matching.map(value).collect::<Option<_>>()?;
+    let values = values(part, 0, pattern, metric)?;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The values of the flows that match in a window; none if one has none.
+fn values(part: &Part, window: usize, pattern: &str, metric: &str) -> Option<Vec<f64>> {
+    let flows = &part.windows.get(window)?.flows;
+    let is_meant = |flow: &&Measured| pattern.split(' ').any(|one| matches(one, &flow.name));
+    let value = |flow: &Measured| flow.values.get(metric).copied().flatten();
+    flows.iter().filter(is_meant).map(value).collect()
 }
 
 /// Whether a name is that of a pattern, in which `*` stands for anything.

@@ -17,7 +17,7 @@ pub(crate) fn table(all: &[(Experiment, Vec<Row>)]) -> String {
         "| experiment | flow | plain | jittered | together |\n| --- | --- | ---: | ---: | ---: |\n",
     );
     for (experiment, rows) in all.iter().filter(|(experiment, _)| experiment.is_on_page) {
-        let lines = rows.iter().filter(|row| matches!(row.unit, Unit::OfTcp | Unit::Kbps));
+        let lines = rows.iter().filter(|row| matches!(row.unit, Unit::OfTcp | Unit::Kbps | Unit::Index));
         for (line, row) in lines.enumerate() {
             let name = if line == 0 { experiment.name.as_str() } else { "" };
             let unit = if row.unit == Unit::Kbps { ", kbit/s" } else { "" };

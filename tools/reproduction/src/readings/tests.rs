@@ -112,3 +112,22 @@ fn the_plain_reading_is_a_mean_over_phases_with_their_range() {
     assert!(written.contains(&table) && !written.contains("old") && written.ends_with("end\n"));
     assert_eq!(page::with_table("# No marks\n", &table), None);
 }
+
+#[test]
+fn an_index_is_of_flows_in_windows_of_their_own() {
+    let mut both = part(400.0, [400.0, 400.0]);
+    let mut burst = part(400.0, [400.0, 0.0]).windows;
+    burst[0].flows.retain(|flow| flow.name.starts_with("tcp"));
+    both.windows.extend(burst);
+    let experiment = Experiment::new("thesis/simulation-5")
+        .index("three", &[("elm@R1", 0), ("tcp-*@R1", 0)])
+        .index("five", &[("elm@R1 tcp-*@R1", 0), ("tcp-*@R1", 1)])
+        .index("none", &[("tcp-*@R1", 2)]);
+    let rows = rows(&experiment, &[(Rhythm::Plain(0), vec![both])]);
+    let indices: Vec<Option<f64>> = rows.iter().map(|row| row.samples[0].1.0[0]).collect();
+    // Of n flows that are equal but for one of nothing it is (n - 1) / n.
+    assert_eq!(indices, [Some(1.0), Some(0.8), None]);
+    assert!(rows.iter().all(|row| row.unit == Unit::Index));
+    let table = page::table(&[(experiment, rows)]);
+    assert!(table.contains("| thesis/simulation-5 | three | 1.00 (1.00–1.00) |"), "{table}");
+}
