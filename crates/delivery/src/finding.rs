@@ -125,7 +125,8 @@ impl Relocation {
         now: Time,
         from: IpAddr,
         bytes: &[u8],
-        (silent, salt): (&Known, Option<Salt>),
+        silent: &Known,
+        salt: Option<Salt>,
     ) -> Option<Place> {
         if self.keys.is_empty() {
             // A forged version may be the highest: what is not signed is as good as what came before.

@@ -44,7 +44,7 @@ impl LossPanel {
 
     /// A packet was received, marked or lost. The outcome is LIP's.
     pub fn on_packet(&mut self, packet: &Packet, fate: Fate) -> LossOutcome {
-        self.fraction.on_packet(!matches!(fate, Fate::Received(_)));
+        self.fraction.on_packet(fate.is_loss());
         let (lip, lap) = (&mut self.lip, &mut self.lap);
         self.packets.each(packet, fate, |packet, lost| {
             if lost {

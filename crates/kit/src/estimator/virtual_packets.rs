@@ -45,6 +45,18 @@ pub enum Fate {
     Lost,
 }
 
+impl Fate {
+    /// What became of a packet that arrived, with a congestion mark or without.
+    pub fn arrived(size: Size, is_marked: bool) -> Fate {
+        if is_marked { Fate::Marked(size) } else { Fate::Received(size) }
+    }
+
+    /// Whether it is a signal of loss.
+    pub fn is_loss(self) -> bool {
+        !matches!(self, Fate::Received(_))
+    }
+}
+
 /// The packets that an estimator processes: the real ones, or the virtual ones that they form.
 #[derive(Clone, Debug)]
 pub struct ProcessedPackets {
@@ -69,7 +81,7 @@ impl ProcessedPackets {
     ) -> LossOutcome {
         let Some(virtual_packets) = &mut self.virtual_packets else {
             self.count += 1;
-            return process(packet, !matches!(fate, Fate::Received(_)));
+            return process(packet, fate.is_loss());
         };
         let completed = match fate {
             Fate::Received(size) => virtual_packets.on_received(size),

@@ -18,9 +18,7 @@ use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
 use layercast_core::timers;
 use layercast_core::units::{Channel, Layer, Level, Seq, Time, WireSeq};
-use layercast_kit::estimator::{
-    Fate, LossOutcome, Packet, ProcessedPackets, SendTime, VirtualConfig, max_gap_for,
-};
+use layercast_kit::estimator::{Fate, Packet, SendTime, VirtualConfig, max_gap_for};
 use layercast_kit::layers::CumulativeLayers;
 
 /// How far a point's number may lie behind the newest and still be a repetition.
@@ -36,8 +34,6 @@ pub struct Receiver {
     /// The state of points and bursts, by layer.
     per_layer: Vec<LayerReceiver>,
     deaf_until: Time,
-    /// The packets whose losses count.
-    packets: ProcessedPackets,
     losses: RecentLosses,
     /// Losses of any kind since the last point at this level.
     lost_since_point: u32,
@@ -66,11 +62,11 @@ impl Receiver {
         let max_gap = |layer| max_gap_for(plan.layers.rate(layer), plan.packet_size).min(1 << 14);
         let count = plan.layers.count().min(MAX_LAYERS);
         let max_gaps = (0..count).map(Layer).map(max_gap);
+        let virtual_packets = VirtualConfig::of(options.virtual_size, options.virtual_loss);
         Receiver {
             layers: CumulativeLayers::new(max_gaps, options.reorder, options.late_limit),
             per_layer: vec![LayerReceiver::default(); usize::from(count)],
-            packets: ProcessedPackets::new(VirtualConfig::of(options.virtual_size, options.virtual_loss)),
-            losses: RecentLosses::new(options.loss_limit, options.loss_window),
+            losses: RecentLosses::new(options.loss_limit, options.loss_window, virtual_packets),
             options: options.clone(),
             plan,
             is_running: false,
@@ -93,16 +89,8 @@ impl Receiver {
         let wire = widen(header.seq, self.layers.tracker(layer));
         let mut losses = NewLosses::default();
         let burst = self.per_layer[layer.index()].learn_burst(&header, wire);
-        let packets = &mut self.packets;
         let mut process = |packet: &Packet, fate| {
-            packets.each(packet, fate, |_, lost| {
-                if lost {
-                    losses.add(packet, burst)
-                } else {
-                    self.losses.on_packet()
-                }
-                LossOutcome::Ignored
-            });
+            self.losses.on_packet(packet, fate, || losses.add(packet, burst));
         };
         let class =
             self.layers.on_packet(now, layer, wire, &mut self.actions, |lost| process(lost, Fate::Lost));
@@ -208,14 +196,9 @@ impl Receiver {
     fn on_late(&mut self, now: Time) {
         let mut losses = NewLosses::default();
         let per_layer = &self.per_layer;
-        let packets = &mut self.packets;
-        self.layers.expire(now, |packet| {
-            packets.each(packet, Fate::Lost, |_, lost| {
-                if lost {
-                    losses.add(packet, per_layer[packet.layer.index()].burst);
-                }
-                LossOutcome::Ignored
-            });
+        self.layers.expire(now, |lost| {
+            let burst = per_layer[lost.layer.index()].burst;
+            self.losses.on_packet(lost, Fate::Lost, || losses.add(lost, burst));
         });
         self.on_losses(now, losses);
         self.watch_holes();

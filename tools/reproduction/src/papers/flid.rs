@@ -36,7 +36,7 @@ pub(crate) fn paper() -> Paper {
         studies: studies::all(),
         readings: vec![
             Read { primary: Reading::Together, in_all: true, studies: studies::JUDGED.to_vec() },
-            Read { primary: Reading::Together, in_all: false, studies: studies::BESIDE.to_vec() },
+            Read { primary: Reading::Together, in_all: false, studies: studies::COMPARED.to_vec() },
         ],
         variants: vec![
             variant("one-way", "joins that take a one-way delay", "factor", "factor-one-way"),

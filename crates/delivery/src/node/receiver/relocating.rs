@@ -20,8 +20,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             return;
         }
         let Some(relocation) = &mut self.relocation else { return };
-        let silent = (&self.settings.known, self.settings.salt);
-        let Some(place) = relocation.receive(self.now, from, bytes, silent) else { return };
+        let (silent, salt) = (&self.settings.known, self.settings.salt);
+        let Some(place) = relocation.receive(self.now, from, bytes, silent, salt) else { return };
         self.stop_listening();
         self.leave();
         self.put_check();

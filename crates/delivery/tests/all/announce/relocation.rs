@@ -33,7 +33,7 @@ fn bytes(description: &Description, key: Option<&SecretKey>) -> Vec<u8> {
 fn relocation(keys: &[PublicKey]) -> impl FnMut(&[u8]) -> Option<Known> + use<> {
     let mut relocation = Relocation::new(announced(), Arc::from(keys));
     let silent = known(&session(1, "news", 1));
-    move |bytes| Some(relocation.receive(Time::ZERO, address(1), bytes, (&silent, None))?.known)
+    move |bytes| Some(relocation.receive(Time::ZERO, address(1), bytes, &silent, None)?.known)
 }
 
 #[test]

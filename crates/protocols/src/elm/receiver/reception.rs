@@ -138,7 +138,7 @@ impl Reception {
         counters.received += 1;
         let packet = Packet { layer, seq, sent };
         counters.marked += u64::from(marked);
-        let fate = if marked { Fate::Marked(self.packet_size) } else { Fate::Received(self.packet_size) };
+        let fate = Fate::arrived(self.packet_size, marked);
         if self.loss.on_packet(&packet, fate) == LossOutcome::NewEvent {
             actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
         }

@@ -1,11 +1,15 @@
 //! The losses that may cost the top layer.
 
+use layercast_kit::estimator::{Fate, LossOutcome, Packet, ProcessedPackets, VirtualConfig};
+
 /// The most losses that a limit can ask for.
 const MOST: usize = 16;
 
 /// Counts losses that are not yet forgotten. A loss is forgotten after so many further packets.
 #[derive(Clone, Debug)]
 pub(super) struct RecentLosses {
+    /// Those whose losses count.
+    processed: ProcessedPackets,
     limit: usize,
     window: u64,
     packets: u64,
@@ -14,13 +18,23 @@ pub(super) struct RecentLosses {
 }
 
 impl RecentLosses {
-    pub(super) fn new(limit: u32, window: u32) -> RecentLosses {
+    pub(super) fn new(limit: u32, window: u32, virtual_packets: Option<VirtualConfig>) -> RecentLosses {
         let limit = (limit as usize).clamp(1, MOST);
-        RecentLosses { limit, window: u64::from(window), packets: 0, at: [None; MOST] }
+        let processed = ProcessedPackets::new(virtual_packets);
+        RecentLosses { processed, limit, window: u64::from(window), packets: 0, at: [None; MOST] }
     }
 
-    pub(super) fn on_packet(&mut self) {
-        self.packets += 1;
+    /// A packet arrived or was lost. `lost` is called for each loss that counts.
+    pub(super) fn on_packet(&mut self, packet: &Packet, fate: Fate, mut lost: impl FnMut()) {
+        let packets = &mut self.packets;
+        self.processed.each(packet, fate, |_, is_lost| {
+            if is_lost {
+                lost();
+            } else {
+                *packets += 1;
+            }
+            LossOutcome::Ignored
+        });
     }
 
     /// Takes losses; whether the limit is reached.
@@ -39,15 +53,22 @@ impl RecentLosses {
 
 #[cfg(test)]
 mod tests {
+    use layercast_core::units::{Layer, Seq, Size};
+    use layercast_kit::estimator::SendTime;
+
     use super::*;
 
     #[test]
     fn losses_far_apart_do_not_reach_the_limit() {
-        let mut losses = RecentLosses::new(2, 20);
+        let packet = Packet { layer: Layer::BASE, seq: Seq(0), sent: SendTime::from_us(0) };
+        let received = |losses: &mut RecentLosses| {
+            losses.on_packet(&packet, Fate::Received(Size::from_bytes(1000)), || panic!("it is not lost"));
+        };
+        let mut losses = RecentLosses::new(2, 20, None);
         assert!(!losses.on_losses(1));
-        (0..20).for_each(|_| losses.on_packet());
+        (0..20).for_each(|_| received(&mut losses));
         assert!(!losses.on_losses(1));
-        (0..19).for_each(|_| losses.on_packet());
+        (0..19).for_each(|_| received(&mut losses));
         assert!(losses.on_losses(1));
         losses.clear();
         assert!(!losses.on_losses(1));

@@ -176,8 +176,7 @@ impl Reception {
             counters.received += 1;
             let packet = Packet { layer, seq, sent };
             counters.marked += u64::from(marked);
-            let fate = if marked { Fate::Marked(size) } else { Fate::Received(size) };
-            if self.loss.on_packet(&packet, fate) == LossOutcome::NewEvent {
+            if self.loss.on_packet(&packet, Fate::arrived(size, marked)) == LossOutcome::NewEvent {
                 new_event = true;
                 actions.trace(TraceEvent::LossEvent { layer, first_lost: seq });
             }

@@ -136,8 +136,7 @@ impl Reception {
         let packet = Packet { layer: Layer::BASE, seq, sent };
         let marked = ecn == Ecn::Marked;
         counters.marked += u64::from(marked);
-        let fate = if marked { Fate::Marked(size) } else { Fate::Received(size) };
-        if meter.on_packet(&packet, fate) == LossOutcome::NewEvent {
+        if meter.on_packet(&packet, Fate::arrived(size, marked)) == LossOutcome::NewEvent {
             *event_round = Some(data.round);
             actions.trace(TraceEvent::LossEvent { layer: packet.layer, first_lost: seq });
         }

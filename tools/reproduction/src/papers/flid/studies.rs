@@ -33,7 +33,7 @@ const RED_100: &str = "link.A-B.queue={ kind = \"red\", limit = \"100 packets\",
 pub(super) const JUDGED: [&str; 6] =
     ["factor", "factor-trajectories", "four-sessions", "four-trajectories", "coordination", "beside-tcp"];
 /// Those that are compared with them.
-pub(super) const BESIDE: [&str; 4] =
+pub(super) const COMPARED: [&str; 4] =
     ["factor-one-way", "factor-hill-climbing", "readings", "beside-tcp-sack"];
 
 pub(super) fn all() -> Vec<Study> {

@@ -4,6 +4,7 @@ use layercast_core::stream::Stream;
 
 use crate::frame::figure::{Data, Read};
 use crate::frame::study::{Quantity, Study, Sweep};
+use crate::readings::rhythm;
 use crate::samples::{Placed, Samples};
 
 /// The bottleneck, kbit/s.
@@ -225,14 +226,10 @@ pub(super) fn readings() -> Vec<Read> {
         "fairness",
         "fairness-exponential",
     ];
-    let beside = READINGS.iter().map(|reading| reading.study).filter(|study| *study != "fairness-red");
+    let compared = READINGS.iter().map(|reading| reading.study).filter(|study| *study != "fairness-red");
     vec![
-        Read { primary: crate::readings::rhythm::Reading::Together, in_all: true, studies: judged.to_vec() },
-        Read {
-            primary: crate::readings::rhythm::Reading::Together,
-            in_all: false,
-            studies: beside.collect(),
-        },
+        Read { primary: rhythm::Reading::Together, in_all: true, studies: judged.to_vec() },
+        Read { primary: rhythm::Reading::Together, in_all: false, studies: compared.collect() },
     ]
 }
 
