@@ -162,7 +162,7 @@ fingerprints: toolchain ## Write the numbers of goldens/fingerprints.txt again, 
 # Papers in the order of their cost.
 PAPERS := weizhang amca eflid flid thesis
 
-reproduce: build ## Run every built-in scenario and every paper in full, from an empty folder to HTML pages (an hour of processor time)
+reproduce: build ## Run every built-in scenario and every paper in full, from an empty folder to HTML pages (hours of processor time)
 	@for scenario in $$($(LAYERCAST) list --scenarios --plain); do \
 	  $(LAYERCAST) run $$scenario --out $(OUT)/$$scenario || exit 1; done
 	@for paper in $(PAPERS); do $(MAKE) reproduce-$$paper || exit 1; done
@@ -193,16 +193,16 @@ findings: build ## Run the sweeps behind docs/findings.md and write their tables
 REPRODUCE = $(CARGO) run $(TOOLS) --release --locked --quiet --package layercast-reproduction -- $(1) --out $(OUT)/reproduction \
   --page docs/reproduction/$(1).md --summary docs/reproduction.md $(REPRODUCTION_OPTIONS)
 
-reproduce-thesis: toolchain ## Judge the claims of Colussi's thesis, draw its figures and write docs/reproduction/thesis.md (20 minutes of processor time)
+reproduce-thesis: toolchain ## Judge the claims of Colussi's thesis, draw its figures and write docs/reproduction/thesis.md (more than an hour of processor time)
 	$(call REPRODUCE,thesis)
 
-reproduce-flid: toolchain ## Judge the claims of the FLID-DL paper, draw its figures and write docs/reproduction/flid.md (two minutes of processor time)
+reproduce-flid: toolchain ## Judge the claims of the FLID-DL paper, draw its figures and write docs/reproduction/flid.md
 	$(call REPRODUCE,flid)
 
-reproduce-eflid: toolchain ## Judge the claims of the E-FLID-DL paper, draw its figures and write docs/reproduction/e-flid.md (six minutes of processor time)
+reproduce-eflid: toolchain ## Judge the claims of the E-FLID-DL paper, draw its figures and write docs/reproduction/e-flid.md
 	$(call REPRODUCE,e-flid)
 
-reproduce-weizhang: toolchain ## Judge the claims of Wei and Zhang's report, draw its figures and write docs/reproduction/wei-zhang.md (four minutes of processor time)
+reproduce-weizhang: toolchain ## Judge the claims of Wei and Zhang's report, draw its figures and write docs/reproduction/wei-zhang.md
 	$(call REPRODUCE,wei-zhang)
 
 reproduce-amca: toolchain ## Judge the claims of the AMCA report, draw its figures and write docs/reproduction/amca.md (two minutes of processor time)

@@ -111,8 +111,7 @@ pub const CELL: TableSpec = TableSpec {
             "against",
             FieldKind::Texts,
             Absent::Means("the TCP flows of a receiver's group, or else of its node"),
-            "The flows that shares refer to: names, in which `*` stands for any characters. Those at the receiver's \
-             node count if there are any, else all.",
+            "The flows whose mean throughput shares refer to: names, in which `*` stands for any characters.",
         ),
         field(
             "target",
