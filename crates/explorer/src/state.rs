@@ -10,10 +10,14 @@ use crate::disk::FaultyDisk;
 
 const STATE: &str = "state";
 
+/// The bytes of a state, if there is one.
+pub(crate) fn bytes(disk: &FaultyDisk) -> Option<Vec<u8>> {
+    disk.files().into_iter().find(|(path, _)| path == STATE).map(|(_, bytes)| bytes)
+}
+
 /// Reads a state; an empty one if there is no file.
 pub(crate) fn read(disk: &FaultyDisk) -> Result<Saved, StateError> {
-    let file = disk.files().into_iter().find(|(path, _)| path == STATE);
-    file.map_or_else(|| Ok(Saved::default()), |(_, bytes)| Saved::parse(&bytes))
+    bytes(disk).map_or_else(|| Ok(Saved::default()), |bytes| Saved::parse(&bytes))
 }
 
 /// Replaces the file of a state as a whole.
@@ -21,9 +25,9 @@ pub(crate) fn replace(mut disk: FaultyDisk, bytes: &[u8]) -> io::Result<()> {
     disk::replace(&mut disk, STATE, bytes)
 }
 
-/// Damages a state, as a disk does whose sectors fail. Whether there is one.
-pub(crate) fn damage(disk: &FaultyDisk, chaos: &mut Stream) -> bool {
-    let Some((_, mut bytes)) = disk.files().into_iter().find(|(path, _)| path == STATE) else { return false };
+/// Damages a state, as a disk does whose sectors fail. What it is now, if there is one.
+pub(crate) fn damage(disk: &FaultyDisk, chaos: &mut Stream) -> Option<Vec<u8>> {
+    let mut bytes = bytes(disk)?;
     let at = (chaos.bits() % bytes.len().max(1) as u64) as usize;
     if chaos.chance(0.5) {
         bytes.truncate(at);
@@ -31,10 +35,11 @@ pub(crate) fn damage(disk: &FaultyDisk, chaos: &mut Stream) -> bool {
         bytes.iter_mut().skip(at).take(1 + chaos.bits() as usize % 600).for_each(|byte| *byte ^= 0x5a);
     }
     disk.put(STATE, &bytes);
-    true
+    Some(bytes)
 }
 
 /// An operator removes the state.
-pub(crate) fn remove(mut disk: FaultyDisk) -> io::Result<()> {
-    disk.remove(STATE)
+pub(crate) fn remove(mut disk: FaultyDisk) {
+    // One that the disk does not remove is refused again.
+    let _ = disk.remove(STATE);
 }

@@ -76,8 +76,8 @@ struct SourcePlace {
     disk: FaultyDisk,
     /// When what is wrong with its disk ends.
     disk_until: Time,
-    /// Whether its state is damaged.
-    is_damaged: bool,
+    /// What damage made of its state.
+    damaged: Option<Vec<u8>>,
     /// How often it began with a new state.
     states: u64,
     /// What its packets are encrypted with, which receivers are given.
@@ -247,7 +247,7 @@ impl World {
                 ends_at: None,
                 disk: FaultyDisk::new(Stream::new(plan.seed, &format!("state/{number}"))),
                 disk_until: Time::MAX,
-                is_damaged: false,
+                damaged: None,
                 states: 0,
                 salt: plan.protection.and_then(|protection| protection.salt),
                 storing: None,

@@ -41,11 +41,12 @@ impl<D: Disk> Reception<D> {
         }
         if let Some(named) = self.paths.get(&entry.path) {
             // A log that was started again names the same objects, and a later instance the hash of one.
-            if named.toi == entry.toi {
+            let is_same = named.toi == entry.toi;
+            if is_same && !self.is_another(&identity, &entry) {
                 self.learn(&identity, &entry);
                 return Ok(());
             }
-            if named.is_newer_than(entry.toi, number) {
+            if !is_same && named.is_newer_than(entry.toi, number) {
                 return Ok(());
             }
             self.supersede(&entry.path);
@@ -74,9 +75,7 @@ impl<D: Disk> Reception<D> {
         let (toi, is_package) = (entry.toi, entry.package.is_some());
         let part = entry.part.is_some().then(|| entry.clone());
         if entry.tag.is_some() {
-            // An earlier session had it, perhaps with another hash: then the tag has not distinguished them.
-            let before = self.objects.get(&identity).and_then(|object| object.entry.sha256());
-            if before.is_some_and(|before| entry.sha256().is_some_and(|now| now != before)) {
+            if self.is_another(&identity, &entry) {
                 self.drop_object(identity);
                 self.tois.insert(toi, identity);
             }
@@ -98,6 +97,12 @@ impl<D: Disk> Reception<D> {
             self.join(number, part, &identity);
         }
         Ok(())
+    }
+
+    /// Whether the object of an identity has another hash: an earlier session had it, and the tag has not distinguished them.
+    fn is_another(&self, identity: &Identity, entry: &Entry) -> bool {
+        let before = self.objects.get(identity).and_then(|object| object.entry.sha256());
+        before.zip(entry.sha256()).is_some_and(|(before, now)| now != before)
     }
 
     /// An object becomes known by its hash that was known by its tag.

@@ -92,6 +92,10 @@ impl<D: Disk> Reception<D> {
         }
         let was_there = self.has_path(&path);
         self.supersede(&path);
+        // An object that an earlier session had there, and a later instance may name again, is no longer in its place.
+        if let Some(other) = self.last_at.remove(&path) {
+            self.drop_object(other);
+        }
         self.note(path.clone(), Named { toi, number, kind: Kind::Removed });
         if self.settings.mirror {
             self.remove_file(&path)?;

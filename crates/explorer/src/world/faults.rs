@@ -51,7 +51,7 @@ impl World {
             }
             Fault::DamageState => {
                 if let Some(source) = self.sources.first_mut() {
-                    source.is_damaged |= state::damage(&source.disk, &mut self.chaos);
+                    source.damaged = state::damage(&source.disk, &mut self.chaos);
                 }
             }
             Fault::FailingState { share, lasts } => self.break_state(lasts, |disk| disk.failing = share),

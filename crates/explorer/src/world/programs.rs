@@ -85,10 +85,7 @@ impl World {
         }
         let Some((_, state)) = source.storing.take_if(|(at, _)| *at <= now) else { return };
         match state::replace(source.disk.clone(), &state.bytes) {
-            Ok(()) => {
-                source.is_damaged = false;
-                program.stored(&self.plan, now, state.granted);
-            }
+            Ok(()) => program.stored(&self.plan, now, state.granted),
             Err(error) if program.is_started() => {
                 say(watch, now, || format!("source {number}: its state is not written: {error}"));
             }
@@ -103,9 +100,8 @@ impl World {
         if let Some((_, state)) = source.storing.take() {
             let after = (self.chaos.bits() % (REPLACE_OPERATIONS + 1)) as u32;
             source.disk.set(|disk| disk.killed_after = Some(after));
-            if state::replace(source.disk.clone(), &state.bytes).is_ok() {
-                source.is_damaged = false;
-            }
+            // The program does not learn of it any more.
+            let _ = state::replace(source.disk.clone(), &state.bytes);
             source.disk.set(|disk| disk.killed_after = None);
         }
         if power {
@@ -124,7 +120,8 @@ impl World {
     fn saved_state(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) -> Result<Saved, Broken> {
         let (at, seed) = (self.now, self.plan.seed);
         let place = &mut self.sources[number];
-        let is_damaged = place.is_damaged;
+        // Another may have taken its place, also where the program saw an error.
+        let is_damaged = place.damaged.is_some() && place.damaged == state::bytes(&place.disk);
         let broken = |reason| Broken::State { at, source_number: number, is_damaged, reason };
         let error = match state::read(&place.disk) {
             Ok(_) if is_damaged => return Err(broken("no error".to_owned())),
@@ -133,7 +130,7 @@ impl World {
             Err(error) => error,
         };
         say(watch, at, || format!("source {number}: its state is removed: {error}"));
-        place.is_damaged = state::remove(place.disk.clone()).is_err();
+        state::remove(place.disk.clone());
         place.states += 1;
         place.highest = 0;
         let Some(salt) = &mut place.salt else { return Ok(Saved::default()) };

@@ -299,6 +299,33 @@ fn a_package_of_an_earlier_session_replaces_nothing_of_the_next() {
     assert!(visible(&reception) == sorted(old));
 }
 
+/// In a second session a mirror hears of a removal first, and later of the file that was at the path afterwards, which it has.
+#[test]
+fn a_file_that_was_removed_and_came_again_stays_whatever_is_heard_of_first() {
+    let (mut old, newer) = (small(30, 1), content(70_000, 5));
+    let path = old[3].0.clone();
+    let states = |tables: &mut Packets| {
+        let mut packer = Packer::new(1, 16);
+        packer.put(&slices(&old), &[], false);
+        packer.put(&[], &[&path], false);
+        tables.extend((0..20).map(|_| packer.source.next(0)).filter(|(repr, _)| repr.fdt.is_some()));
+        packer.put(&[(&path, &newer)], &[], true);
+        packer
+    };
+    let mut reception = receiver(MIRROR);
+    transfer(&mut states(&mut Vec::new()).source, &mut reception, &[0], |_, _| true);
+    let mut tables = Packets::new();
+    let mut again = states(&mut tables);
+    reception.follow();
+    for (repr, payload) in tables.iter().filter(|(repr, _)| repr.fdt.is_some_and(|fdt| fdt.instance() == 1)) {
+        reception.packet(repr, payload).unwrap();
+    }
+    assert!(visible(&reception).iter().all(|(there, _)| *there != path), "the removal was heard of");
+    transfer(&mut again.source, &mut reception, &[0], |_, _| true);
+    old[3].1 = newer;
+    assert!(visible(&reception) == sorted(old));
+}
+
 #[test]
 fn a_mirror_that_was_away_removes_what_is_in_no_package_any_more() {
     let files = small(40, 1);

@@ -111,7 +111,7 @@ fn another_receiver_and_another_session_go_on_by_the_tag() {
     let (big, other) = (content(LENGTH, 1), content(LENGTH, 2));
     let mut source = Source::new(1);
     put(&mut source, "big", &big, 1);
-    let mut first = receiver(ReceptionSettings::default());
+    let mut first = receiver(ReceptionSettings { replace: true, ..ReceptionSettings::default() });
     run(&mut source, &mut first, 120);
     first.flush();
     let held = first.kept().0;
@@ -141,4 +141,12 @@ fn another_receiver_and_another_session_go_on_by_the_tag() {
     name(&mut again, "big", &big);
     transfer(&mut again, &mut first, &[0], |_, _| true);
     assert_placed(&first, &[("big", &big)]);
+    // And one whose tag has not changed, and whose hash is named later.
+    first.follow();
+    let mut third = Source::new(1);
+    put(&mut third, "big", &other, 1);
+    run(&mut third, &mut first, 4);
+    name(&mut third, "big", &other);
+    transfer(&mut third, &mut first, &[0], |_, _| true);
+    assert_placed(&first, &[("big", &other)]);
 }
