@@ -59,9 +59,10 @@ test-long: export LAYERCAST_LONG := 1
 test-long: toolchain fmt unit lean docs tools release-laboratory gate skipped ## `make test` with what takes long, and the tools
 	@echo "Everything holds, and what takes long."
 
-# Experiments over long times, of which `make test` has the short ones. CI has the time.
+# Experiments over long times, of which `make test` has the short ones, and clusters of processes. CI has the time.
 seldom: toolchain
 	LAYERCAST_LONG=1 $(TEST) --test all -- bias convergence elm_strategies without_phases
+	./tools/python.sh $(TARGET) $(SKIPPED) seldom
 
 tools-built: toolchain ## Compile and lint the tools and their tests
 	$(CARGO) test $(TOOLS_ALL) --locked --no-run

@@ -3,7 +3,8 @@
 # pytest, and with LAYERCAST_LONG=1 the notebooks and what `pip install` makes. Where Python or its packages are missing,
 # that is a skipped test, unless LAYERCAST_REQUIRE names `python`.
 #
-# tools/python.sh TARGET [SKIPPED]: the folder for builds, the file of skipped tests.
+# tools/python.sh TARGET [SKIPPED [seldom]]: the folder for builds, the file of skipped tests; with `seldom` the tests alone
+# that `make test` leaves out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$1 skipped=${2:-}
@@ -16,7 +17,12 @@ stub=crates/python/python/layercast/_layercast.pyi
 if [ "${UPDATE_GENERATED:-}" = 1 ]; then cp "$target/_layercast.pyi" "$stub"; fi
 diff -u "$stub" "$target/_layercast.pyi" || {
   echo "$stub is stale: \`UPDATE_GENERATED=1 make python\` rewrites it" >&2; exit 1; }
-LAYERCAST=$command stage tests python -m pytest
+export LAYERCAST=$command LAYERCAST_SKIPPED=$skipped
+if [ "${3:-}" = seldom ]; then
+  LAYERCAST_LONG=1 stage "long tests" python -m pytest -m long
+  exit 0
+fi
+stage tests python -m pytest
 stage types mypy
 if [ "${LAYERCAST_LONG:-}" != 1 ]; then
   words="notebooks and an installation of the Python package (long): LAYERCAST_LONG=1 runs them"
@@ -32,6 +38,6 @@ installation() {
   # Without optimisation: that it installs is what must be shown, and much of it is there from the tests.
   CARGO_TARGET_DIR=$whole MATURIN_PEP517_ARGS="--profile dev" "$whole/installed/bin/pip" install --quiet --disable-pip-version-check \
     "$(grep -o "'\.\[.*\]'" README.md | tr -d "'")"
-  LAYERCAST=$command LAYERCAST_PYTHON=$whole/installed/bin/python python -m pytest -k "test_python_runs and README"
+  LAYERCAST_PYTHON=$whole/installed/bin/python python -m pytest -k "test_python_runs and README"
 }
 stage installation installation

@@ -48,7 +48,21 @@ throughput_kbps = "about 900"
 
 
 #: Of how many random sequences a check of the contract is made: a hundred thousand packets pass through Python in each.
-CASES = 10 if os.environ.get("LAYERCAST_LONG") == "1" else 1
+LONG = os.environ.get("LAYERCAST_LONG") == "1"
+CASES = 10 if LONG else 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips tests that take long, and lists them where `make test` shows what was skipped."""
+    if LONG:
+        return
+    for item in items:
+        for marker in item.iter_markers("long"):
+            words = f"{item.name} (long): {marker.args[0]}: LAYERCAST_LONG=1 runs it"
+            item.add_marker(pytest.mark.skip(reason=words))
+            if listed := os.environ.get("LAYERCAST_SKIPPED"):
+                with open(listed, "a") as file:
+                    file.write(f"Python package: {words}\n")
 
 
 @pytest.fixture

@@ -138,6 +138,7 @@ print(_children._idle[0]._process.pid, flush=True)
         os.kill(pid, 0)
 
 
+@pytest.mark.long("a cluster of processes")
 def test_the_command_runs_on_a_cluster(small: str, command: Command, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     sweep = ["sweep", small, "--vary", "link.S-R1.loss=0,0.02", "--replications", "2"]
@@ -153,6 +154,7 @@ def test_the_command_runs_on_a_cluster(small: str, command: Command, tmp_path: P
     assert wrong.returncode == 1 and "127.0.0.1:1" in wrong.stderr
 
 
+@pytest.mark.long("a cluster of processes")
 def test_dask_over_tcp_survives_a_killed_worker(local: dict[str, bytes], tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(

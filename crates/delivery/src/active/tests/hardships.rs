@@ -32,7 +32,7 @@ fn nodes_that_vanish_hold_nothing_up_for_ever() {
 #[test]
 fn changed_copies_of_datagrams_stop_no_program() {
     for protocol in ["amca", "nca"] {
-        for seed in 0..20 {
+        for seed in 0..u64::from(cases(192)) {
             let mut net = Net::new(protocol, &TREE, &LENGTHS, 0.01);
             net.changed = Some(Stream::new(seed, "changed"));
             // Without a key they may well stop the session.
