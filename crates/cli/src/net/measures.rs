@@ -1,14 +1,21 @@
 //! What `--metrics` shows of a transfer. `docs/events.md` lists the names.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use std::time::Duration;
 
 use layercast_core::contract::Estimates;
 use layercast_core::units::RateEstimate;
+use layercast_delivery::node::SourceCounters;
 use layercast_delivery::reporting::KnownReceiver;
-use layercast_delivery::security::protection::Rejection;
+use layercast_delivery::security::protection::{ProtectionCounters, Rejection};
 use layercast_delivery::session::Session;
-use layercast_transport::receive::ReceiveProgress;
-use layercast_transport::send::{Reception, SendProgress};
+use layercast_transport::event::{
+    Progress, ReceiveProgress, Reception, SendProgress, StreamLayerReceived, StreamLayerSent,
+    StreamReceiveProgress, StreamSendProgress,
+};
+use layercast_transport::host::ReceiverCounters;
 
 use crate::net::metrics::Page;
 
@@ -72,10 +79,45 @@ impl Known {
         self.page(role)
     }
 
-    /// The page of a source.
-    pub(crate) fn of_source(&self, progress: &SendProgress) -> Page {
-        let (mut page, counters) = (self.page("source"), &progress.counters);
-        page.gauge("elapsed_seconds", "Time since the start.", Some(progress.elapsed.as_secs_f64()));
+    /// The page of a transfer; none of a relay, which has its own.
+    pub(crate) fn of(&self, progress: &Progress) -> Option<Page> {
+        match progress {
+            Progress::Send(progress) => Some(self.of_source(progress)),
+            Progress::Receive(progress) => Some(self.of_receiver(progress)),
+            Progress::StreamSend(progress) => Some(self.of_stream_source(progress)),
+            Progress::StreamReceive(progress) => Some(self.of_stream_receiver(progress)),
+            _ => None,
+        }
+    }
+
+    fn of_source(&self, progress: &SendProgress) -> Page {
+        let mut page = self.sending(progress.elapsed, &progress.counters, &progress.estimates);
+        let complete = progress.completions as f64;
+        page.gauge("receivers_complete", "Receivers that reported completion.", Some(complete));
+        page.gauge("rounds", "Symbols sent for each that the files have.", Some(progress.rounds));
+        page.gauge("objects", "Objects of the session.", Some(self.objects as f64));
+        page
+    }
+
+    fn of_stream_source(&self, progress: &StreamSendProgress) -> Page {
+        let mut page = self.sending(progress.elapsed, &progress.counters, &progress.estimates);
+        let mut each = |name, help, of: fn(&StreamLayerSent) -> u64| {
+            by_layer(&mut page, name, help, progress.layers.iter().map(of));
+        };
+        each("units_total", "Units that came from the input.", |layer| layer.input.units);
+        each("unit_bytes_total", "Their bytes.", |layer| layer.input.bytes);
+        each("units_expired_total", "Units not sent within the deadline.", |layer| layer.input.expired);
+        each("source_symbols_total", "Packets of data.", |layer| layer.sent.source);
+        each("repair_symbols_total", "Packets of repair.", |layer| layer.sent.repair);
+        each("idle_packets_total", "Packets without data.", |layer| layer.sent.idle);
+        each("dropped_packets_total", "Packets for a layer that nobody holds.", |layer| layer.sent.dropped);
+        page
+    }
+
+    /// What every source has.
+    fn sending(&self, elapsed: Duration, counters: &SourceCounters, estimates: &Estimates) -> Page {
+        let mut page = self.page("source");
+        page.gauge("elapsed_seconds", "Time since the start.", Some(elapsed.as_secs_f64()));
         page.counter("sent_packets_total", "Packets sent.", counters.packets);
         page.counter("sent_bytes_total", "Their bytes with all headers.", counters.bytes);
         page.counter("refused_packets_total", "Packets that the kernel did not take.", counters.refused);
@@ -86,8 +128,6 @@ impl Known {
             ("turned_away", counters.turned_away),
         ];
         page.counters("rejected_feedback_total", "Feedback not used, by reason.", "reason", rejected);
-        let complete = progress.completions as f64;
-        page.gauge("receivers_complete", "Receivers that reported completion.", Some(complete));
         let reports = counters.reception_reports;
         page.counter("reception_reports_received_total", "Reception reports of receivers.", reports);
         page.counter(
@@ -96,9 +136,7 @@ impl Known {
             counters.demands,
         );
         self.reception(&mut page);
-        page.gauge("rounds", "Symbols sent for each that the files have.", Some(progress.rounds));
-        page.gauge("objects", "Objects of the session.", Some(self.objects as f64));
-        self.estimates(&mut page, &progress.estimates);
+        self.estimates(&mut page, estimates);
         page
     }
 
@@ -115,13 +153,71 @@ impl Known {
         page.gauge("receivers_slowest_ratio", "The share that the slowest known one has.", slowest);
     }
 
-    /// The page of a receiver.
-    pub(crate) fn of_receiver(&self, progress: &ReceiveProgress) -> Page {
-        let (mut page, counters) = (self.page("receiver"), &progress.counters);
-        page.gauge("elapsed_seconds", "Time since the start.", Some(progress.elapsed.as_secs_f64()));
+    fn of_receiver(&self, progress: &ReceiveProgress) -> Page {
+        let ReceiveProgress { counters, protection, packets_lost, estimates, .. } = progress;
+        let mut page = self.receiving(progress.elapsed, counters, protection, *packets_lost, estimates);
+        let symbols = [
+            ("useful", progress.assembly.useful),
+            ("needless", progress.assembly.needless),
+            ("refused", progress.assembly.refused),
+        ];
+        page.counters("symbols_total", "Symbols received, by use.", "use", symbols);
+        page.counter(
+            "forged_blocks_total",
+            "Blocks that the sender has not signed.",
+            progress.assembly.forged,
+        );
+        let tables = "Parts of the file table that no trusted key has signed.";
+        page.counter("forged_tables_total", tables, progress.untrusted_tables);
+        page.counter("blocks_decoded_total", "Blocks that needed decoding.", progress.assembly.decoded);
+        let goodput = Some(progress.goodput_bps);
+        page.gauge("goodput_bits_per_second", "Bits of the objects per second, lately.", goodput);
+        let objects = &progress.objects;
+        page.gauge("objects", "Objects of the session that are known.", Some(objects.objects as f64));
+        page.gauge("objects_complete", "Objects in their place.", Some(objects.complete as f64));
+        page.gauge("objects_failed", "Objects that cannot be received.", Some(objects.failed as f64));
+        page.gauge("objects_bytes", "The bytes of all of them.", Some(objects.bytes as f64));
+        page.gauge("symbols_needed", "The symbols that they need.", Some(objects.needed as f64));
+        page.gauge("symbols_held", "How many of these are here.", Some(objects.held as f64));
+        page
+    }
+
+    fn of_stream_receiver(&self, progress: &StreamReceiveProgress) -> Page {
+        let StreamReceiveProgress { counters, protection, packets_lost, estimates, .. } = progress;
+        let mut page = self.receiving(progress.elapsed, counters, protection, *packets_lost, estimates);
+        let mut each = |name, help, of: fn(&StreamLayerReceived) -> u64| {
+            by_layer(&mut page, name, help, progress.layers.iter().map(of));
+        };
+        each("units_total", "Units delivered.", |layer| layer.counters.units);
+        each("unit_bytes_total", "Their bytes.", |layer| layer.counters.bytes);
+        each("units_lost_total", "Units lost.", |layer| layer.counters.lost);
+        each("units_late_total", "Units that were whole after their deadline.", |layer| layer.counters.late);
+        let absent = "Units sent while the layer was not held.";
+        each("units_absent_total", absent, |layer| layer.counters.absent);
+        let unwritten = "Units delivered in time that the output did not take.";
+        each("units_unwritten_total", unwritten, |layer| layer.unwritten);
+        let repaired = "Blocks with losses that were repaired.";
+        each("blocks_repaired_total", repaired, |layer| layer.counters.repaired);
+        let delay = "Their delays from the source's input on, summed, less the shortest transit time.";
+        let seconds = |layer: &StreamLayerReceived| layer.counters.delay_sum_us as f64 / 1e6;
+        by_layer(&mut page, "unit_delay_seconds_total", delay, progress.layers.iter().map(seconds));
+        page
+    }
+
+    /// What every receiver has.
+    fn receiving(
+        &self,
+        elapsed: Duration,
+        counters: &ReceiverCounters,
+        protection: &ProtectionCounters,
+        packets_lost: Option<f64>,
+        estimates: &Estimates,
+    ) -> Page {
+        let mut page = self.page("receiver");
+        page.gauge("elapsed_seconds", "Time since the start.", Some(elapsed.as_secs_f64()));
         page.counter("received_packets_total", "Packets accepted.", counters.node.accept.packets);
         page.counter("received_bytes_total", "Their bytes with all headers.", counters.node.accept.bytes);
-        let unauthentic = |reason| progress.protection.rejected(reason);
+        let unauthentic = |reason| protection.rejected(reason);
         let rejected = [
             ("other_source", counters.node.accept.other_source),
             ("other_session", counters.node.accept.other_session),
@@ -151,31 +247,14 @@ impl Known {
         let last = "How long after the last leave packets of its group came.";
         page.gauge("leave_seconds", last, leaves.last.map(seconds));
         page.gauge("leave_longest_seconds", "The longest of these times.", leaves.longest.map(seconds));
-        let symbols = [
-            ("useful", progress.assembly.useful),
-            ("needless", progress.assembly.needless),
-            ("refused", progress.assembly.refused),
-        ];
-        page.counters("symbols_total", "Symbols received, by use.", "use", symbols);
-        page.counter(
-            "forged_blocks_total",
-            "Blocks that the sender has not signed.",
-            progress.assembly.forged,
-        );
-        let tables = "Parts of the file table that no trusted key has signed.";
-        page.counter("forged_tables_total", tables, progress.untrusted_tables);
-        page.counter("blocks_decoded_total", "Blocks that needed decoding.", progress.assembly.decoded);
-        let goodput = Some(progress.goodput_bps);
-        page.gauge("goodput_bits_per_second", "Bits of the objects per second, lately.", goodput);
-        page.gauge("packet_loss_ratio", "The share of packets lost lately.", progress.packets_lost);
-        let objects = &progress.objects;
-        page.gauge("objects", "Objects of the session that are known.", Some(objects.objects as f64));
-        page.gauge("objects_complete", "Objects in their place.", Some(objects.complete as f64));
-        page.gauge("objects_failed", "Objects that cannot be received.", Some(objects.failed as f64));
-        page.gauge("objects_bytes", "The bytes of all of them.", Some(objects.bytes as f64));
-        page.gauge("symbols_needed", "The symbols that they need.", Some(objects.needed as f64));
-        page.gauge("symbols_held", "How many of these are here.", Some(objects.held as f64));
-        self.estimates(&mut page, &progress.estimates);
+        page.gauge("packet_loss_ratio", "The share of packets lost lately.", packets_lost);
+        self.estimates(&mut page, estimates);
         page
     }
+}
+
+/// Adds counters of each layer, from the base up.
+fn by_layer(page: &mut Page, name: &str, help: &str, values: impl Iterator<Item = impl Display>) {
+    let values: Vec<_> = values.enumerate().map(|(layer, value)| (layer.to_string(), value)).collect();
+    page.counters(name, help, "layer", values.iter().map(|(layer, value)| (layer.as_str(), value)));
 }

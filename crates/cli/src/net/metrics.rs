@@ -1,6 +1,6 @@
 //! `--metrics`: a page of measures for Prometheus, by a server of one request at a time.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -137,15 +137,9 @@ pub(crate) struct Page(String);
 
 impl Page {
     /// Adds a measure that only grows while a session lasts.
-    pub(crate) fn counter(&mut self, name: &str, help: &str, value: u64) {
+    pub(crate) fn counter(&mut self, name: &str, help: &str, value: impl Display) {
         self.head(name, help, "counter");
         let _ = writeln!(self.0, "layercast_{name} {value}");
-    }
-
-    /// Adds a counter of seconds.
-    pub(crate) fn counter_s(&mut self, name: &str, help: &str, seconds: f64) {
-        self.head(name, help, "counter");
-        let _ = writeln!(self.0, "layercast_{name} {seconds}");
     }
 
     /// Adds counters that differ in a label.
@@ -154,7 +148,7 @@ impl Page {
         name: &str,
         help: &str,
         label: &str,
-        values: impl IntoIterator<Item = (&'a str, u64)>,
+        values: impl IntoIterator<Item = (&'a str, impl Display)>,
     ) {
         self.head(name, help, "counter");
         for (of, value) in values {

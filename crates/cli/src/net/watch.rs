@@ -105,12 +105,10 @@ impl Watch {
             Event::Reception(reception) => self.known.reception = Some(Reception::clone(reception)),
             _ => {}
         }
-        if let Some(served) = &self.served {
-            match event {
-                Event::Progress(Progress::Send(progress)) => served.set(self.known.of_source(progress)),
-                Event::Progress(Progress::Receive(progress)) => served.set(self.known.of_receiver(progress)),
-                _ => {}
-            }
+        if let (Some(served), Event::Progress(progress)) = (&self.served, event)
+            && let Some(page) = self.known.of(progress)
+        {
+            served.set(page);
         }
         self.trace(event);
         if self.json && self.is_due(event) {

@@ -85,7 +85,7 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
         refused(&[&send[..], &["--encrypt"]].concat(), "error: --encrypt needs --group-key: ");
         let unicast = ["--serve", "127.0.0.1:0", "--serve-only", "--ttl", "3"];
         refused(&[&send[..], &unicast].concat(), "error: --ttl cannot be used with --serve-only: ");
-        refused(&[&send[..], &["--stream", "--metrics", "127.0.0.1:0"]].concat(), "= help: use --json");
+        refused(&[&send[..], &["--stream", "--rounds", "3"]].concat(), "= help: end it before by --for");
         let list = text(&run(&["list", "modes"]).stdout);
         assert!(list.contains("  not with `receive flute://...`:\n"), "{list}");
     }

@@ -2,8 +2,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
 use super::transfer::{group, lo::works_here, printed, transfer, with_file};
+use super::watch::{measure, metrics_of, scrape};
 
 #[test]
 fn what_goes_into_one_side_comes_out_at_the_other() {
@@ -73,4 +76,50 @@ fn what_a_stream_cannot_be_is_refused() {
     assert!(receive(&["--into", &into, "--output", "x"]).contains("--output"));
     assert!(receive(&["--stream"]).contains("--into"));
     assert!(receive(&["--stream", "--output", "-", "--json"]).contains("both need standard output"));
+}
+
+#[test]
+fn a_stream_is_watched_from_both_ends() {
+    if !works_here() {
+        return;
+    }
+    let group = group(168);
+    let metrics = ["--group", &group, "--metrics", "127.0.0.1:0"];
+    let arguments = ["receive", "--stream", "--output", "/dev/null"];
+    let mut receiver = transfer(&[&arguments[..], &metrics].concat()).spawn().expect("it starts");
+    let (receiver_metrics, _receiver_errors) = metrics_of(&mut receiver);
+    let arguments = ["send", "--stream", "-", "--base", "2 Mbit/s", "--units", "1000 bytes"];
+    let mut sender = transfer(&[&arguments[..], &metrics].concat());
+    let mut sender = sender.stdin(Stdio::piped()).spawn().expect("it starts");
+    let (sender_metrics, _sender_errors) = metrics_of(&mut sender);
+    let mut input = sender.stdin.take().expect("its input");
+    let mut pages = (String::new(), String::new());
+    let has_units = |page: &str| {
+        page.contains("layercast_units_total{layer=\"0\"} ")
+            && measure(page, "layercast_units_total{layer=\"0\"} ") > 0.0
+    };
+    for _ in 0..600 {
+        input.write_all(&[7; 10_000]).expect("written");
+        thread::sleep(Duration::from_millis(100));
+        pages = (scrape(&sender_metrics), scrape(&receiver_metrics));
+        if has_units(&pages.0) && has_units(&pages.1) {
+            break;
+        }
+    }
+    drop(input);
+    let (sent, received) = pages;
+    assert!(has_units(&sent) && has_units(&received), "{sent}{received}");
+    assert!(sent.contains("role=\"source\"") && sent.contains("protocol=\"elm\""), "{sent}");
+    assert!(measure(&sent, "layercast_sent_packets_total ") > 0.0, "{sent}");
+    assert!(measure(&sent, "layercast_source_symbols_total{layer=\"0\"} ") > 0.0, "{sent}");
+    assert!(received.contains("role=\"receiver\""), "{received}");
+    assert!(measure(&received, "layercast_received_packets_total ") > 0.0, "{received}");
+    assert_eq!(measure(&received, "layercast_level "), 0.0);
+    for name in ["lost", "late", "absent", "unwritten"] {
+        assert!(measure(&received, &format!("layercast_units_{name}_total{{layer=\"0\"}} ")) >= 0.0);
+    }
+    // Files alone have these.
+    assert!(!sent.contains("layercast_rounds ") && !received.contains("layercast_symbols_total"));
+    assert_eq!(sender.wait_with_output().expect("its end").status.code(), Some(0));
+    assert_eq!(receiver.wait_with_output().expect("its end").status.code(), Some(0));
 }

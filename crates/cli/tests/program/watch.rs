@@ -34,6 +34,12 @@ pub(super) fn scrape(address: &str) -> String {
     answer
 }
 
+/// The value of a measure, by what its line begins with.
+pub(super) fn measure(page: &str, name: &str) -> f64 {
+    let line = page.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {page}"));
+    line.rsplit(' ').next().and_then(|value| value.parse().ok()).expect("a number")
+}
+
 fn events(output: &str) -> Vec<Value> {
     output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
 }
@@ -70,11 +76,6 @@ fn a_transfer_is_watched_from_both_ends() {
     }
     let page = scrape(&receiver_metrics);
     assert!(page.contains("role=\"receiver\"") && page.contains("protocol=\"tide\""), "{page}");
-    let measure = |page: &str, name: &str| {
-        let line =
-            page.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {page}"));
-        line.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok()).expect("a number")
-    };
     assert!(measure(&page, "layercast_received_packets_total ") > 0.0, "{page}");
     assert!(measure(&page, "layercast_rejected_packets_total{reason=\"malformed\"} ") == 0.0, "{page}");
     assert!(measure(&page, "layercast_level ") >= 0.0, "{page}");

@@ -128,6 +128,6 @@ pub const ROWS: &[Row] = &[
         "use one of them",
     )]),
     row("json", ALL),
-    row("metrics", &[USED, USED, no("there are no metrics of live data", "use --json"), USED]),
+    row("metrics", ALL),
     row("quiet", ALL),
 ];

@@ -119,7 +119,7 @@ pub const ROWS: &[Row] = &[
     row("units", OF_STREAM),
     row("repair", OF_STREAM),
     row("json", ALL),
-    row("metrics", &[USED, no("there are no metrics of live data", "use --json"), USED]),
+    row("metrics", ALL),
     row("quiet", ALL),
 ];
 

@@ -15,6 +15,7 @@ use layercast_transport::relay::FeedbackPath;
 
 use crate::failure::Failure;
 use crate::modes::Given;
+use crate::net::arguments::Watching;
 use crate::net::configured::{addresses, group_key, input};
 use crate::net::finding::{self, Seek};
 use crate::net::receive::arguments::{Amt, Feedback, Receive, Relays};
@@ -49,6 +50,7 @@ pub(crate) struct StreamReceive {
     pub(crate) options: ReceiveOptions,
     pub(crate) outputs: StreamOutputs,
     pub(crate) json: bool,
+    pub(crate) metrics: Option<SocketAddr>,
     pub(crate) quiet: bool,
 }
 
@@ -152,7 +154,8 @@ fn stream(
         relays: relays_in_time(receive, &sought.relays, stop)?,
         ..found(receive, sought.known)
     };
-    Ok(StreamReceive { options, outputs, json: receive.watching.json, quiet: receive.quiet })
+    let Watching { json, metrics } = receive.watching;
+    Ok(StreamReceive { options, outputs, json, metrics, quiet: receive.quiet })
 }
 
 /// Where the layers go.

@@ -31,7 +31,7 @@ fn page(status: &Status) -> Page {
     page.gauge("relay_sessions", "Sessions that some child wants.", Some(status.node.sessions.len() as f64));
     page.gauge("relay_rate_bps", "Bits per second to children.", Some(status.node.rate.as_bps()));
     page.gauge("relay_depth", "Relays up to the source or to multicast.", Some(f64::from(status.node.depth)));
-    page.counter_s("relay_cpu_seconds_total", "Processor time of the relay.", status.cpu_s);
+    page.counter("relay_cpu_seconds_total", "Processor time of the relay.", status.cpu_s);
     if let Some(link) = &status.link {
         let hosts = Some(link.hosts as f64);
         page.gauge(

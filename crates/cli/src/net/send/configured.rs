@@ -54,6 +54,7 @@ pub(crate) struct StreamSend<P> {
     pub(crate) options: StreamSendOptions<P>,
     pub(crate) describe: Option<PathBuf>,
     pub(crate) json: bool,
+    pub(crate) metrics: Option<SocketAddr>,
     pub(crate) quiet: bool,
 }
 
@@ -123,6 +124,7 @@ fn stream<P: AnyProtocol>(send: &Send) -> Result<StreamSend<P>, Failure> {
         options,
         describe: send.describe.clone(),
         json: send.watching.json,
+        metrics: send.watching.metrics,
         quiet: send.quiet,
     })
 }

@@ -20,11 +20,11 @@ use crate::output::print;
 
 /// Sends live data until its inputs end.
 pub(crate) fn send<P: AnyProtocol>(stream: StreamSend<P>) -> Result<(), Failure> {
-    let StreamSend { inputs, options, describe, json, quiet } = stream;
+    let StreamSend { inputs, options, describe, json, metrics, quiet } = stream;
     let stop = stop_flag()?;
     let bar = line(quiet, None);
     let mut described = Ok(());
-    let mut watch = Watch::begin("source", json, None, None)?;
+    let mut watch = Watch::begin("source", json, metrics, None)?;
     let mut receivers = None;
     let outcome = sending::send(inputs, &options, &stop, &mut |event| {
         match event {
