@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use indicatif::ProgressBar;
+use layercast_core::contract::Estimates;
 use layercast_delivery::node::ReceiverNote;
 use layercast_delivery::session::Session;
 use layercast_laboratory::results::note::{Belief, Note, NoteLine};
 use layercast_transport::Notice;
-use layercast_transport::event::{End, Event, Progress, ReceiveProgress, Reception};
+use layercast_transport::event::{End, Event, Progress, Reception};
+use layercast_transport::host::ReceiverCounters;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -228,13 +230,20 @@ impl Trace {
                 };
                 self.line(elapsed, what)
             }
-            Event::Progress(Progress::Receive(progress)) => {
-                self.line(elapsed, of_progress(progress))?;
-                // What a killed receiver has written is there.
-                self.writer.flush()
+            Event::Progress(Progress::Receive(of)) => {
+                self.look(elapsed, of_progress(&of.counters, of.packets_lost, &of.estimates))
+            }
+            Event::Progress(Progress::StreamReceive(of)) => {
+                self.look(elapsed, of_progress(&of.counters, of.packets_lost, &of.estimates))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes how far it is, and all before: what a killed receiver has written is there.
+    fn look(&mut self, at: Duration, what: Note) -> io::Result<()> {
+        self.line(at, what)?;
+        self.writer.flush()
     }
 
     fn line(&mut self, at: Duration, what: Note) -> io::Result<()> {
@@ -248,15 +257,14 @@ fn of_session(session: &Session, began: Duration) -> Note {
     Note::session(&session.protocol, &session.levels(), Some(began.as_secs_f64()))
 }
 
-fn of_progress(progress: &ReceiveProgress) -> Note {
-    let counters = &progress.counters;
+fn of_progress(counters: &ReceiverCounters, packets_lost: Option<f64>, estimates: &Estimates) -> Note {
     Note::Estimates {
-        level: progress.estimates.level.as_number(),
+        level: estimates.level.as_number(),
         packets: counters.node.accept.packets,
         bytes: counters.node.accept.bytes,
         marked: counters.node.marked,
-        lost: progress.packets_lost.filter(|lost| lost.is_finite()),
-        belief: Belief::from(&progress.estimates),
+        lost: packets_lost.filter(|lost| lost.is_finite()),
+        belief: Belief::from(estimates),
     }
 }
 
@@ -267,6 +275,7 @@ mod tests {
     use super::*;
     use layercast_delivery::reception::ReceptionEvent;
     use layercast_transport::Error;
+    use layercast_transport::event::ReceiveProgress;
 
     fn parsed(event: &Event) -> Value {
         let line = Line { time_s: 1.5, unix_s: 1e9, event };

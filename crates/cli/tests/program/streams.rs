@@ -1,12 +1,14 @@
 //! Streams of live data as a script uses them: from standard input to standard output.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
 use super::transfer::{group, lo::works_here, printed, transfer, with_file};
-use super::watch::{measure, metrics_of, scrape};
+use super::watch::{events, measure, metrics_of, names, scrape};
+use super::{layercast, scratch, text};
 
 #[test]
 fn what_goes_into_one_side_comes_out_at_the_other() {
@@ -85,7 +87,8 @@ fn a_stream_is_watched_from_both_ends() {
     }
     let group = group(168);
     let metrics = ["--group", &group, "--metrics", "127.0.0.1:0"];
-    let arguments = ["receive", "--stream", "--output", "/dev/null"];
+    let trace = scratch("stream-trace").join("trace.jsonl").display().to_string();
+    let arguments = ["receive", "--stream", "--output", "/dev/null", "--trace", &trace];
     let mut receiver = transfer(&[&arguments[..], &metrics].concat()).spawn().expect("it starts");
     let (receiver_metrics, _receiver_errors) = metrics_of(&mut receiver);
     let arguments = ["send", "--stream", "-", "--base", "2 Mbit/s", "--units", "1000 bytes"];
@@ -122,4 +125,12 @@ fn a_stream_is_watched_from_both_ends() {
     assert!(!sent.contains("layercast_rounds ") && !received.contains("layercast_symbols_total"));
     assert_eq!(sender.wait_with_output().expect("its end").status.code(), Some(0));
     assert_eq!(receiver.wait_with_output().expect("its end").status.code(), Some(0));
+    let traced = events(&fs::read_to_string(&trace).expect("the trace"));
+    let named = names(&traced);
+    for name in ["session", "join", "level_changed", "estimates", "leave"] {
+        assert!(named.contains(&name), "{name}: {named:?}");
+    }
+    let explained = layercast(&["explain", &trace]).output().expect("it runs");
+    assert_eq!(explained.status.code(), Some(0), "{:?}", printed(&explained));
+    assert!(text(&explained.stdout).contains("level 0"), "{:?}", printed(&explained));
 }

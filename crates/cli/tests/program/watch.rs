@@ -40,11 +40,11 @@ pub(super) fn measure(page: &str, name: &str) -> f64 {
     line.rsplit(' ').next().and_then(|value| value.parse().ok()).expect("a number")
 }
 
-fn events(output: &str) -> Vec<Value> {
+pub(super) fn events(output: &str) -> Vec<Value> {
     output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
-fn names(events: &[Value]) -> Vec<&str> {
+pub(super) fn names(events: &[Value]) -> Vec<&str> {
     events.iter().filter_map(|event| event["event"].as_str()).collect()
 }
 

@@ -90,7 +90,7 @@ pub const ROWS: &[Row] = &[
         "options",
         &[USED, FOREIGN, USED, no("the options of the source hold for all", "give them to `send`")],
     ),
-    row("trace", &[USED, FOREIGN, no("there are no traces of live data", "use --json"), NO_LAYERS]),
+    row("trace", &[USED, FOREIGN, USED, NO_LAYERS]),
     row("relays", ALL),
     row("amt", &[USED, USED, USED, no("AMT relays have no routers", "use --relay")]).rules(&[bars(
         &["relays"],

@@ -49,6 +49,7 @@ pub(crate) struct FilesReceive {
 pub(crate) struct StreamReceive {
     pub(crate) options: ReceiveOptions,
     pub(crate) outputs: StreamOutputs,
+    pub(crate) trace: Option<PathBuf>,
     pub(crate) json: bool,
     pub(crate) metrics: Option<SocketAddr>,
     pub(crate) quiet: bool,
@@ -155,7 +156,8 @@ fn stream(
         ..found(receive, sought.known)
     };
     let Watching { json, metrics } = receive.watching;
-    Ok(StreamReceive { options, outputs, json, metrics, quiet: receive.quiet })
+    let trace = receive.trace.clone();
+    Ok(StreamReceive { options, outputs, trace, json, metrics, quiet: receive.quiet })
 }
 
 /// Where the layers go.

@@ -28,12 +28,12 @@ pub(crate) fn receive(
     stop: &AtomicBool,
     receive_stream: ReceiveStream,
 ) -> Result<(), Failure> {
-    let StreamReceive { options, outputs, json, metrics, quiet } = stream;
+    let StreamReceive { options, outputs, trace, json, metrics, quiet } = stream;
     let takes_stdout =
         matches!(&outputs, StreamOutputs::Each(outputs) if outputs.iter().any(StreamOutput::is_standard));
     let bar = line(quiet, None);
     bar.set_message("waiting for the session");
-    let mut watch = Watch::begin("receiver", json, metrics, None)?;
+    let mut watch = Watch::begin("receiver", json, metrics, trace.as_ref())?;
     let outcome = receive_stream(&options, outputs, stop, &mut |event| {
         watch.event(event);
         match event {
