@@ -322,6 +322,9 @@ impl<K: Kind> ReceiverBuilder<K> {
         let change = self.given.changes()?;
         let is_flute = matches!(&self.named, Some(Named::Url(url)) if url.starts_with(FLUTE_SCHEME));
         let mode = if is_flute && mode == ReceiveMode::Files { ReceiveMode::Flute } else { mode };
+        if mode == ReceiveMode::Stream {
+            self.given.name("stream");
+        }
         self.check(mode)?;
         let keys = std::mem::take(&mut self.keys);
         let patience = self.patience;
@@ -343,8 +346,6 @@ impl<K: Kind> ReceiverBuilder<K> {
         }
         let Sought { known, salt, keys, relays } = sought;
         let into = self.into.clone().unwrap_or_default();
-        // Signatures are of whole files.
-        let keys = if mode == ReceiveMode::Stream { Vec::new() } else { keys };
         let mut options = ReceiveOptions { salt, keys, ..ReceiveOptions::new(known, into) };
         options.patience = patience.unwrap_or(options.patience);
         options.start_within = self.start_within.unwrap_or(options.patience);

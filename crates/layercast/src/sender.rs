@@ -233,7 +233,8 @@ impl<K: Kind> SenderBuilder<K> {
         self.flag("encrypt").with(|options| options.encrypts = true)
     }
 
-    /// Signs the files, their table and announcements by this key.
+    /// Signs the files, their table and announcements by this key. Of live data it signs the description and announcements, and
+    /// [`SenderBuilder::group_key`] is needed too, which alone authenticates packets.
     pub fn key(self, key: SecretKey) -> SenderBuilder<K> {
         self.flag("key").with(|options| options.key = Some(key))
     }
@@ -342,6 +343,9 @@ impl<K: Kind> SenderBuilder<K> {
         }
         // A program has the description of its session, by `Event::Ready`.
         self.given.name("described");
+        if mode == SendMode::Stream {
+            self.given.name("stream");
+        }
         self.given.check(
             ROWS,
             mode as usize,
@@ -520,6 +524,7 @@ mod tests {
     #[test]
     fn live_data_refuses_what_is_of_files_for_the_reasons_of_the_command() {
         let sender = || Sender::stream_builder().group("239.1.2.0").input(std::io::empty());
+        let key = || SecretKey::from_seed(&[7; 32]);
         let options = sender().to(Rate::from_mbps(1.0)).build().unwrap().options;
         assert_eq!((options.send.protocol.name(), options.send.layers.count()), ("elm", 1));
         assert_eq!((options.plan.units, options.share), (Units::Fixed(1316), 0.15));
@@ -532,12 +537,14 @@ mod tests {
             (sender().rounds(1), "rounds cannot be used with live data: live data ends with its inputs"),
             (sender().from(low).to(low), "from cannot be used with a stream of one input: it has one layer"),
             (sender().repair(2.0), "repair 2: a number from 0 to 1"),
+            (sender().key(key()), "key cannot be used with stream: a signature is of the description"),
         ];
         for (builder, words) in wrong {
             let error = builder.build().unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
-        let both = sender().state("s").key(SecretKey::from_seed(&[7; 32])).build().unwrap_err().to_string();
+        assert!(sender().key(key()).group_key(GroupKey::from_seed(&[7; 32])).build().is_ok());
+        let both = sender().state("s").key(key()).build().unwrap_err().to_string();
         assert_eq!(both.lines().count(), 2, "{both}");
         let files = Sender::builder().group("239.1.2.0").path("a").repair(0.1).build().unwrap_err();
         assert_eq!(

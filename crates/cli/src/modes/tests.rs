@@ -348,7 +348,7 @@ fn check_cells<M: Copy + PartialEq>(table: &'static Table<M>) -> (usize, usize) 
                     assert_eq!(row.flag, mode.by, "a flag of the base line has no other value");
                 }
                 Cell::Used => {
-                    let needed = row.rules.iter().filter(|rule| rule.with.is_empty());
+                    let needed = row.rules.iter().filter(|rule| rule.with.iter().all(|name| line.has(name)));
                     let needed = needed.filter_map(|rule| {
                         rule.without
                             .iter()

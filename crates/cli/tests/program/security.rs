@@ -8,7 +8,7 @@ use super::transfer::lo::works_here;
 use super::transfer::{ended, group, printed, signal, start, transfer, with_file};
 use super::{run, text};
 
-fn new_key(directory: &Path, name: &str, more: &[&str]) -> String {
+pub(super) fn new_key(directory: &Path, name: &str, more: &[&str]) -> String {
     let file = directory.join(name).display().to_string();
     let made = run(&[&["key", "new", &file], more].concat());
     assert!(made.status.success(), "{made:?}");

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::transfer::{group, lo::works_here, printed, transfer, with_file};
+use super::security::new_key;
+use super::transfer::{group, lo::works_here, printed, signal, transfer, with_file};
 use super::watch::{events, measure, metrics_of, names, scrape};
 use super::{layercast, scratch, text};
 
@@ -133,4 +134,69 @@ fn a_stream_is_watched_from_both_ends() {
     let explained = layercast(&["explain", &trace]).output().expect("it runs");
     assert_eq!(explained.status.code(), Some(0), "{:?}", printed(&explained));
     assert!(text(&explained.stdout).contains("level 0"), "{:?}", printed(&explained));
+}
+
+/// Sends units of live data until the sender ends.
+fn live(arguments: &[&str]) -> Child {
+    let mut sender = transfer(arguments);
+    let mut sender = sender.stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut input = sender.stdin.take().expect("its input");
+    thread::spawn(move || {
+        while input.write_all(&[7; 1316]).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    sender
+}
+
+#[test]
+fn a_signed_stream_is_received_with_the_key_that_signed_it_alone() {
+    if !works_here() {
+        return;
+    }
+    let (directory, _) = with_file("stream-signed", 10);
+    let [secret, other] = ["hall", "other"].map(|name| new_key(&directory, name, &[]));
+    let (public, other) = (format!("{secret}.pub"), format!("{other}.pub"));
+    let key = new_key(&directory, "members", &["--group"]);
+    let ([signed, unsigned], sdp) = ([172, 176].map(group), directory.join("s.sdp").display().to_string());
+    let send = ["send", "--stream", "-", "--base", "1 Mbit/s", "--no-announce", "--group-key", &key];
+    let described = ["--group", &signed, "--key", &secret, "--describe", &sdp];
+    let senders =
+        [live(&[&send[..], &described].concat()), live(&[&send[..], &["--group", &unsigned]].concat())];
+    let begin = Instant::now();
+    while !directory.join("s.sdp.sig").exists() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "no description was written");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let receive = ["receive", "--stream", "--output", "/dev/null", "--group-key", &key];
+    let times = ["--start-within", "6 s", "--within", "9 s"];
+    let cases = [
+        (&["--group", &signed, "--key", &public][..], None),
+        (&[&sdp, "--key", &public], None),
+        (&["--group", &signed, "--key", &other, "--key", &public], None),
+        (&["--group", &signed, "--key", &other], Some("it is signed with a key that is not trusted here")),
+        (&["--group", &unsigned, "--key", &public], Some("the file delivery table is not signed")),
+    ];
+    let started = cases.map(|(words, expected)| {
+        (words, transfer(&[&receive[..], &times, words].concat()).spawn().expect("it starts"), expected)
+    });
+    for (words, receiver, expected) in started {
+        let output = receiver.wait_with_output().expect("its end");
+        let (out, error) = printed(&output);
+        assert_eq!(output.status.code(), Some(i32::from(expected.is_some())), "{words:?}: {out}{error}");
+        match expected {
+            Some(expected) => assert!(error.contains(expected), "{words:?}: {error}"),
+            None => assert!(!out.contains("Layer 0: 0 units"), "{words:?}: {out}"),
+        }
+    }
+    for sender in senders {
+        signal(&sender, "INT");
+        assert_eq!(sender.wait_with_output().expect("its end").status.code(), Some(0));
+    }
+    // Packets would be anyone's.
+    let output = transfer(&["send", "--stream", "-", "--group", &signed, "--key", &secret]).output();
+    let output = output.expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{:?}", printed(&output));
+    let error = "--key cannot be used with --stream: a signature is of the description of live data";
+    assert!(printed(&output).1.contains(error), "{:?}", printed(&output));
 }

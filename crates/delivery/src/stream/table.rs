@@ -5,6 +5,7 @@ use layercast_core::units::{Duration, Time};
 use crate::object::{FEC_NO_CODE, Instance, TOI_TABLE, compressed, table_fti};
 use crate::packet::{Fdt, PayloadId};
 use crate::sender::{Load, TABLE_EXTENSIONS};
+use crate::signed_table::TableSigner;
 
 /// The interval of the table's packets in the base layer, and their most frequent share of it: who joins waits for all of
 /// them.
@@ -26,8 +27,8 @@ pub struct StreamTable {
 
 impl StreamTable {
     /// The table of a session with this description as text, whose files would have symbols of `symbol` bytes. It expires at
-    /// `expires_s`, in seconds since 1900.
-    pub fn new(session: String, symbol: u16, expires_s: u64) -> StreamTable {
+    /// `expires_s`, in seconds since 1900, and `signer` signs it.
+    pub fn new(session: String, symbol: u16, expires_s: u64, signer: Option<&TableSigner>) -> StreamTable {
         let instance = Instance {
             number: Some(NUMBER),
             first: Some(NUMBER),
@@ -40,8 +41,17 @@ impl StreamTable {
             removed_files: Vec::new(),
         };
         let part_size = usize::from(symbol).saturating_sub(TABLE_EXTENSIONS).max(1);
-        let bytes = compressed(instance.to_xml().as_bytes());
-        StreamTable { bytes, part_size, next_part: 0, due: Time::ZERO, since: SHARE }
+        let mut xml = instance.to_xml();
+        if let Some(signer) = signer {
+            signer.sign(NUMBER, &mut xml);
+        }
+        StreamTable {
+            bytes: compressed(xml.as_bytes()),
+            part_size,
+            next_part: 0,
+            due: Time::ZERO,
+            since: SHARE,
+        }
     }
 
     /// The next packet of the base layer is one of the table.

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use layercast::keys::{GroupKey, KeyFile, read_key};
+use layercast::keys::{GroupKey, KeyFile, SecretKey, read_key};
 use layercast::{
     Error, Event, ObjectEvent, Rate, Receiver, ReceiverBuilder, Sender, SenderBuilder, Sending, Stopped,
     StreamEnded, StreamSends, StreamStopped, Units,
@@ -241,12 +241,15 @@ fn live_data_is_found_by_its_name_and_read_with_its_key() {
     }
     let key = GroupKey::from_seed(&[8; 32]);
     let (data, mut handle) = pipe().unwrap();
+    let secret = SecretKey::from_seed(&[9; 32]);
+    let (public, other) = (secret.public(), SecretKey::from_seed(&[1; 32]).public());
     let sender = live_sender(40).announce(true).name(&name("live")).group_key(key.clone()).encrypt();
+    let sender = sender.key(secret);
     let (mut got, output) = pipe().unwrap();
     let receiver = Receiver::stream_builder().session_name(&name("live")).interface("127.0.0.1");
     // The first announcement may take a while, and longer where other tests announce sessions too.
     let receiver = receiver.start_within(Duration::from_secs(90));
-    let receiving = receiver.group_key(key).output(output).start().unwrap();
+    let receiving = receiver.group_key(key).key(other).key(public).output(output).start().unwrap();
     let sending = sender.units(Units::Length).input(data).start().unwrap();
     assert!(receiving.events().any(|event| matches!(event, Event::Session(_))));
     let unit = [&100_u32.to_be_bytes()[..], &[7; 100]].concat();

@@ -2,6 +2,8 @@
 
 use layercast_core::modes::{CHOOSES, Cell, Reason, Row, Rule, USED, bars, needs, no, row};
 
+use crate::send::modes::STREAM_KEY;
+
 /// What is received, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveMode {
@@ -61,10 +63,11 @@ pub const ROWS: &[Row] = &[
                 "a session of another FLUTE sender is not signed",
                 "name its file, if there is FILE.sig, or leave it out",
             ),
-            no("signatures are of whole files", "check live data by --group-key"),
+            USED,
             USED,
         ],
-    ),
+    )
+    .rules(&[STREAM_KEY]),
     row("interface", &[USED, USED, USED, FROM_RELAY]).rules(&[Rule {
         with: &["relay_only"],
         without: &["announced"],

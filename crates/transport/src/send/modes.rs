@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use layercast_core::modes::{CHOOSES, Cell, Row, USED, bars, needs, no, row};
+use layercast_core::modes::{CHOOSES, Cell, Reason, Row, Rule, USED, bars, needs, no, row};
 use layercast_delivery::announce::sap::{announcement_group, is_global};
 
 /// What is sent, and how.
@@ -35,6 +35,16 @@ const INPUTS: Cell = no("live data ends with its inputs", "end it before by --fo
 const LIVE: Cell = no("it is of live data; files have no deadline", "add --stream, or leave it out");
 const LIVE_ONLY: Cell = no("it is of live data; files have no deadline", "leave it out");
 const GATHER: Cell = no("only a reliable session waits for its receivers", "add --reliable, or leave it out");
+
+/// With what a stream is signed.
+pub(crate) const STREAM_KEY: Rule = Rule {
+    with: &["stream"],
+    without: &["group_key"],
+    reason: Reason {
+        why: "a signature is of the description of live data, and the group key alone authenticates its packets",
+        instead: "add --group-key FILE, which `layercast key new --group FILE` makes",
+    },
+};
 
 const ALL: &[Cell] = &[USED, USED, USED];
 const GROUPS: &[Cell] = &[USED, USED, UNICAST];
@@ -97,7 +107,7 @@ pub const ROWS: &[Row] = &[
         "leave one of them out",
     )]),
     row("no_announce", &[USED, USED, UNANNOUNCED]),
-    row("key", &[USED, no("signatures are of whole files", "authenticate live data by --group-key"), USED]),
+    row("key", ALL).rules(&[STREAM_KEY]),
     row("options", ALL),
     row("serve", ALL),
     row("reliable", &[CHOOSES, no("live data is not repaired until all have it", "use one of them"), USED])

@@ -9,9 +9,11 @@ use std::time::Duration as StdDuration;
 use layercast_core::family::AnyProtocol;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::node::Content;
+use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
 use layercast_delivery::sender::Load;
 use layercast_delivery::session::Session;
+use layercast_delivery::signed_table::TableSigner;
 use layercast_delivery::stream::{CODEPOINT, LayerSource, StreamPlan, StreamTable, Units};
 use layercast_protocols::registry::Protocol;
 
@@ -33,7 +35,8 @@ const TABLE_VALID_S: u64 = 365 * 24 * 3600;
 /// The options of a transmission of live data.
 #[derive(Clone, Debug)]
 pub struct StreamSendOptions<P = Protocol> {
-    /// Those of any transmission; what is of files only has no effect.
+    /// Those of any transmission; what is of files only has no effect. The key signs announcements and the session's description,
+    /// and the group key alone authenticates packets.
     pub send: SendOptions<P>,
     /// Deadline and units.
     pub plan: StreamPlan,
@@ -97,6 +100,7 @@ impl From<&StreamSent> for End {
 struct StreamSupply {
     table: StreamTable,
     expires_s: u64,
+    key: Option<SecretKey>,
     deadline: Duration,
     layers: Vec<Layer>,
     /// All inputs have ended, and all is sent.
@@ -139,7 +143,7 @@ impl Content for StreamSupply {
 
 impl Supply for StreamSupply {
     fn describe(&mut self, session: &Session) -> Result<(), Error> {
-        self.table = StreamTable::new(session.to_string(), session.symbol_size(), self.expires_s);
+        self.table = table(session, self.expires_s, self.key.as_ref());
         Ok(())
     }
 }
@@ -215,8 +219,9 @@ pub fn send<P: AnyProtocol>(
     }
     let expires_s = ntp_now_s() + common.ends.after.map_or(TABLE_VALID_S, |after| after.as_secs() + 60);
     let mut supply = StreamSupply {
-        table: StreamTable::new(session.to_string(), session.symbol_size(), expires_s),
+        table: table(session, expires_s, common.key.as_ref()),
         expires_s,
+        key: common.key.clone(),
         deadline: options.plan.deadline,
         layers,
         is_done: false,
@@ -253,6 +258,12 @@ pub fn send<P: AnyProtocol>(
     let ended = program.end(&mut supply);
     let outcome = outcome?;
     ended.map(|()| outcome)
+}
+
+/// The table of a session, signed if there is a key.
+fn table(session: &Session, expires_s: u64, key: Option<&SecretKey>) -> StreamTable {
+    let signer = key.map(|key| TableSigner { key: key.clone(), tsi: session.tsi });
+    StreamTable::new(session.to_string(), session.symbol_size(), expires_s, signer.as_ref())
 }
 
 /// Why sending stops, `elapsed` after its start and `done` after all was sent: the last repair symbols and what is delayed get

@@ -150,6 +150,7 @@ fn stream(
         protocol_options: receive.options.clone(),
         group_key: group_key(receive.group_key.as_deref())?,
         salt: sought.salt,
+        keys: sought.keys,
         keep_going: receive.keep_going,
         silent: receive.silent,
         relays: relays_in_time(receive, &sought.relays, stop)?,

@@ -79,23 +79,18 @@ fn files<P: AnyProtocol>(send: &Send) -> Result<FilesSend<P>, Failure> {
         state: send.state.clone(),
         ..common
     };
-    of_files(send, options)
+    Ok(of_files(send, options))
 }
 
-fn of_files<P>(send: &Send, options: SendOptions<P>) -> Result<FilesSend<P>, Failure> {
-    let options = SendOptions {
-        packs: !send.no_packages,
-        key: send.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()?,
-        ..options
-    };
-    Ok(FilesSend {
+fn of_files<P>(send: &Send, options: SendOptions<P>) -> FilesSend<P> {
+    FilesSend {
         paths: send.paths.clone(),
-        options,
+        options: SendOptions { packs: !send.no_packages, ..options },
         describe: send.describe.clone(),
         json: send.watching.json,
         metrics: send.watching.metrics,
         quiet: send.quiet,
-    })
+    }
 }
 
 fn stream<P: AnyProtocol>(send: &Send) -> Result<StreamSend<P>, Failure> {
@@ -143,7 +138,7 @@ fn reliable<P: AnyProtocol>(send: &Send, given: &Given) -> Result<FilesSend<P>, 
         let limits = Limits { children, per_address: children, ..used.serve.limits };
         ServeUse { serve: ServeOptions { limits, ..used.serve }, ..used }
     });
-    of_files(send, SendOptions { serve, is_announced: send.announce, ..common })
+    Ok(of_files(send, SendOptions { serve, is_announced: send.announce, ..common }))
 }
 
 /// The options that files and live data have, with what is of files only as live data needs it.
@@ -162,6 +157,7 @@ fn layered<P: AnyProtocol>(
         ttl: send.ttl,
         ends: Ends { after: send.after.map(Into::into), ..Ends::default() },
         group_key: group_key(send.group_key.as_deref())?,
+        key: send.key.as_deref().map(|path| read_as(path, KeyFile::into_secret)).transpose()?,
         reports: !send.no_reports,
         on_demand: !send.all_layers,
         encrypts: send.encrypt,

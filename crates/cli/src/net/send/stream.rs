@@ -30,7 +30,8 @@ pub(crate) fn send<P: AnyProtocol>(stream: StreamSend<P>) -> Result<(), Failure>
         match event {
             Event::Ready(ready) => {
                 let (session, description) = (&ready.session, &ready.description);
-                described = finding::write_description(describe.as_deref(), None, session, description)
+                let key = options.send.key.as_ref();
+                described = finding::write_description(describe.as_deref(), key, session, description)
                     .and_then(|()| if json { Ok(()) } else { announce(&options.plan, session) })
                     .and_then(|()| finding::name_session(json, description));
             }
