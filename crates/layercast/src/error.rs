@@ -38,6 +38,9 @@ pub enum StartError {
         /// Those that there are.
         known: String,
     },
+    /// A reliable session has a protocol without routers.
+    #[error("`{0}` has no routers: use amca or nca")]
+    Routers(&'static str),
     /// An option of the protocol is wrong.
     #[error(transparent)]
     Option(#[from] ProtocolError),
@@ -105,6 +108,7 @@ fn method(name: &'static str) -> &'static str {
         "rates" => "layers",
         "relays" => "relay",
         "session" => "description_file",
+        "stream" => "live data",
         name => name,
     }
 }

@@ -29,6 +29,12 @@
 #![doc = include_str!("../examples/live.rs")]
 //! ```
 //!
+//! # Reliable sessions
+//!
+//! ```no_run
+#![doc = include_str!("../examples/reliable.rs")]
+//! ```
+//!
 //! # Awaiting
 //!
 //! [`Transfer::next_event`] and [`Transfer::finished`] need no particular runtime:
@@ -53,8 +59,7 @@
 //!
 //! # Beyond the builders
 //!
-//! `with` changes the [`SendOptions`] or [`ReceiveOptions`] that a builder makes. Relays and sessions in order are in
-//! [`layercast_transport`].
+//! `with` changes the [`SendOptions`] or [`ReceiveOptions`] that a builder makes. Relays are in [`layercast_transport`].
 //!
 //! The transport's sockets need Linux. Elsewhere the crate is empty, so that all that is optional about it builds there.
 

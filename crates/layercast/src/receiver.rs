@@ -259,6 +259,12 @@ impl<K: Kind> ReceiverBuilder<K> {
         self.flag("no_relays")
     }
 
+    /// Receives a session whose routers take part (`layercast send --reliable`), from the relays that are given or described: some of
+    /// them, or the source itself.
+    pub fn reliable(self) -> ReceiverBuilder<K> {
+        self.flag("reliable").with(|options| options.is_routed = true)
+    }
+
     /// By which path messages to the source go while packets come through a relay.
     pub fn feedback(self, path: FeedbackPath) -> ReceiverBuilder<K> {
         self.flag("feedback").with(move |options| options.relays.feedback = path)
@@ -321,7 +327,11 @@ impl<K: Kind> ReceiverBuilder<K> {
     fn parts(mut self, mode: ReceiveMode) -> Result<Parts, StartError> {
         let change = self.given.changes()?;
         let is_flute = matches!(&self.named, Some(Named::Url(url)) if url.starts_with(FLUTE_SCHEME));
-        let mode = if is_flute && mode == ReceiveMode::Files { ReceiveMode::Flute } else { mode };
+        let mode = match mode {
+            ReceiveMode::Files if is_flute => ReceiveMode::Flute,
+            ReceiveMode::Files if self.given.has("reliable") => ReceiveMode::Reliable,
+            mode => mode,
+        };
         if mode == ReceiveMode::Stream {
             self.given.name("stream");
         }
@@ -339,10 +349,16 @@ impl<K: Kind> ReceiverBuilder<K> {
             (None, None, Some(group)) => Sought::new(Known::Group(group, self.source), None, keys),
             (None, None, None) => return Err(StartError::Missing(UNNAMED)),
         };
-        if matches!(sought.known, Known::Flute(_)) && mode == ReceiveMode::Files {
-            // The file of a description may be signed.
-            self.given.forget("keys");
-            self.check(ReceiveMode::Flute)?;
+        match &sought.known {
+            Known::Flute(_) if mode != ReceiveMode::Stream && mode != ReceiveMode::Flute => {
+                // The file of a description may be signed.
+                self.given.forget("keys");
+                self.check(ReceiveMode::Flute)?;
+            }
+            Known::Session(session) if session.is_routed() && mode == ReceiveMode::Files => {
+                self.check(ReceiveMode::Reliable)?;
+            }
+            _ => {}
         }
         let Sought { known, salt, keys, relays } = sought;
         let into = self.into.clone().unwrap_or_default();
@@ -363,7 +379,8 @@ impl<K: Kind> ReceiverBuilder<K> {
         let what = match mode {
             ReceiveMode::Flute => "a session of another FLUTE sender",
             ReceiveMode::Stream => "live data",
-            _ => "files",
+            ReceiveMode::Reliable => "a reliable session",
+            ReceiveMode::Files => "files",
         };
         self.given.check(ROWS, mode as usize, what)
     }

@@ -20,7 +20,9 @@ use layercast_delivery::stream::Units;
 use layercast_protocols::registry::{NAMES, Protocol};
 use layercast_transport::announcing::name_of;
 use layercast_transport::relay::ServeOptions;
-use layercast_transport::send::modes::{ONE_INPUT, ONE_LAYER, ROWS, SendMode, is_announced};
+use layercast_transport::send::modes::{
+    ONE_INPUT, ONE_LAYER, RELIABLE, ROWS, SendMode, is_announced, only_layer,
+};
 use layercast_transport::send::stream::{self, StreamInput, StreamSendOptions};
 use layercast_transport::send::{GATHER, PACKET, SendOptions, ServeUse, send};
 
@@ -115,6 +117,7 @@ pub struct SenderBuilder<K: Kind = Sends> {
     deadline: Option<Duration>,
     units: Option<Units>,
     repair: Option<f64>,
+    gather: Option<Duration>,
     given: Given<SendOptions>,
     kind: PhantomData<K>,
 }
@@ -141,6 +144,7 @@ impl<K: Kind> SenderBuilder<K> {
             deadline: None,
             units: None,
             repair: None,
+            gather: None,
             given: Given::default(),
             kind: PhantomData,
         }
@@ -269,7 +273,8 @@ impl<K: Kind> SenderBuilder<K> {
         self.flag(now).with(move |options| options.is_announced = is_announced)
     }
 
-    /// Serves relays and receivers by unicast too, at this address and UDP port.
+    /// Serves relays and receivers by unicast too, at this address and UDP port; a [reliable](SenderBuilder::reliable) session nobody
+    /// else.
     pub fn serve(self, listen: SocketAddr) -> SenderBuilder<K> {
         self.serving(listen, false)
     }
@@ -285,6 +290,18 @@ impl<K: Kind> SenderBuilder<K> {
             let serve = ServeOptions::of_session(listen, session, Limits::default().children);
             options.serve = Some(ServeUse { serve, only, gather: GATHER });
         })
+    }
+
+    /// Sends each file once, in order, to those that [`SenderBuilder::serve`] serves, over relays that take part (`layercast relay
+    /// --protocol`), and ends when all that came have everything. The congestion control is AMCA or NCA; nothing is sent to the group.
+    pub fn reliable(self) -> SenderBuilder<K> {
+        self.flag("reliable")
+    }
+
+    /// How long a reliable session waits for others after the first receiver or relay; two seconds unless given.
+    pub fn gather(mut self, time: Duration) -> SenderBuilder<K> {
+        self.gather = Some(time);
+        self.flag("gather")
     }
 
     /// Delivers a unit of live data within this time or not at all; half a second unless given.
@@ -346,11 +363,12 @@ impl<K: Kind> SenderBuilder<K> {
         if mode == SendMode::Stream {
             self.given.name("stream");
         }
-        self.given.check(
-            ROWS,
-            mode as usize,
-            if mode == SendMode::Stream { "live data" } else { "files" },
-        )?;
+        let what = match mode {
+            SendMode::Files => "files",
+            SendMode::Stream => "live data",
+            SendMode::Reliable => "a reliable session",
+        };
+        self.given.check(ROWS, mode as usize, what)?;
         let control = self.control.as_deref().unwrap_or(control);
         let unknown = || StartError::Protocol { name: control.to_owned(), known: NAMES.join(", ") };
         let mut protocol: Protocol = deployed(control).ok_or_else(unknown)?;
@@ -360,10 +378,13 @@ impl<K: Kind> SenderBuilder<K> {
         let mut options = SendOptions {
             packet,
             name: name_of(&self.paths()),
-            is_announced: is_announced(group, false, false),
+            is_announced: mode != SendMode::Reliable && is_announced(group, false, false),
             ..SendOptions::new(group, protocol, layers)
         };
         change(&mut options);
+        if let (Some(gather), Some(used)) = (self.gather, &mut options.serve) {
+            used.gather = gather;
+        }
         Ok(options)
     }
 
@@ -382,7 +403,16 @@ impl SenderBuilder {
     /// # Errors
     /// What is wrong or missing.
     pub fn build(mut self) -> Result<Sender, StartError> {
-        let options = self.options(SendMode::Files, "tide", |given, protocol, packet| {
+        let is_reliable = self.given.has("reliable");
+        let (mode, control) =
+            if is_reliable { (SendMode::Reliable, RELIABLE) } else { (SendMode::Files, "tide") };
+        let options = self.options(mode, control, |given, protocol, packet| {
+            if is_reliable && !protocol.requirements().has_routers() {
+                return Err(StartError::Routers(protocol.name()));
+            }
+            if is_reliable {
+                return Ok(only_layer()?);
+            }
             let layering = match given.scheme.clone() {
                 Some(scheme) => Layering::Scheme(scheme),
                 None => Layering::Between { from: given.from, to: given.to },
@@ -450,120 +480,4 @@ fn one_input(flag: &'static str) -> StartError {
 }
 
 #[cfg(test)]
-mod tests {
-    use layercast_core::units::Layer;
-
-    use super::*;
-    use crate::Receiver;
-
-    #[test]
-    fn what_is_not_given_is_as_the_command_has_it() {
-        let sender = Sender::builder().group("239.1.2.0").path("a/photo.jpg").build().unwrap();
-        let options = &sender.options;
-        assert_eq!(options.group.to_string(), "239.1.2.0:5500");
-        assert_eq!((options.protocol.name(), options.name.as_str()), ("tide", "photo.jpg"));
-        assert_eq!(options.layers.rate(Layer::BASE), Rate::from_kbps(128.0));
-        assert_eq!(options.layers.top_rate(), Rate::from_mbps(100.0));
-        assert!(options.is_announced && options.reports && options.on_demand && options.packs);
-        let global = Sender::builder().group("[ff0e::1:0]:6000").path("a").build().unwrap();
-        assert!(!global.options.is_announced, "the whole internet would hear it");
-        let receiver = Receiver::builder().group("239.1.2.0:7").into("in").patience(Duration::from_secs(7));
-        let options = receiver.build().unwrap().options;
-        assert_eq!(
-            (options.start_within, options.patience),
-            (Duration::from_secs(7), Duration::from_secs(7))
-        );
-    }
-
-    #[test]
-    fn options_can_be_changed_beyond_the_builder() {
-        let sender = Sender::builder().group("239.1.2.0").path("a").ttl(3).with(|options| options.ttl += 1);
-        assert_eq!(sender.build().unwrap().options.ttl, 4);
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        let sender = || Sender::builder().group("239.1.2.0").path("a");
-        let (low, high) = (Rate::from_mbps(1.0), Rate::from_mbps(9.0));
-        let scheme = Scheme::Equal { base: low, count: 2 };
-        let wrong = [
-            (Sender::builder().path("a"), "a sender needs a group"),
-            (Sender::builder().group("239.1.2.0"), "a sender needs something to send"),
-            (sender().group("here").group("there"), "the group `here`: an address of"),
-            (sender().control("tides"), "there is no protocol `tides`"),
-            (sender().set("speed", "1"), "option speed of tide"),
-            (sender().control("tfmcc").from(low).to(high), "`from` has no effect: tfmcc"),
-            (sender().to(high).layers(scheme), "to cannot be used with layers: rates are given"),
-            (sender().follow().until_complete(1), "follow cannot be used with until_complete"),
-            (sender().encrypt(), "encrypt needs group_key: packets are encrypted by the group key"),
-            (sender().relay("no port"), "the relay \"no port\" is not found"),
-        ];
-        for (builder, words) in wrong {
-            let error = builder.build().unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
-        }
-        let receiver = || Receiver::builder().into("in");
-        let source = [192, 0, 2, 1].into();
-        let wrong = [
-            (Receiver::builder().group("239.1.2.0"), "a receiver needs a folder"),
-            (receiver(), "a receiver needs a session"),
-            (receiver().session_url("layercast://x"), "layercast://x: "),
-            (receiver().group("239.1.2.0").session_url("x"), "with group: they name one session each"),
-            (
-                receiver().session_url("layercast://239.1.2.0:1").source(source),
-                "source needs group: URLs, descriptions",
-            ),
-            (receiver().description_file("no such.sdp"), "no such.sdp cannot be read"),
-        ];
-        for (builder, words) in wrong {
-            let error = builder.build().unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
-        }
-    }
-
-    #[test]
-    fn live_data_refuses_what_is_of_files_for_the_reasons_of_the_command() {
-        let sender = || Sender::stream_builder().group("239.1.2.0").input(std::io::empty());
-        let key = || SecretKey::from_seed(&[7; 32]);
-        let options = sender().to(Rate::from_mbps(1.0)).build().unwrap().options;
-        assert_eq!((options.send.protocol.name(), options.send.layers.count()), ("elm", 1));
-        assert_eq!((options.plan.units, options.share), (Units::Fixed(1316), 0.15));
-        let two = sender().path("b").build().unwrap().options.send.layers;
-        assert_eq!((two.count(), two.top_rate()), (2, Rate::from_kbps(256.0)));
-        let low = Rate::from_kbps(64.0);
-        let wrong = [
-            (Sender::stream_builder().group("239.1.2.0"), "a sender of live data needs some"),
-            (sender().follow(), "follow cannot be used with live data: live data has no files"),
-            (sender().rounds(1), "rounds cannot be used with live data: live data ends with its inputs"),
-            (sender().from(low).to(low), "from cannot be used with a stream of one input: it has one layer"),
-            (sender().repair(2.0), "repair 2: a number from 0 to 1"),
-            (sender().key(key()), "key cannot be used with stream: a signature is of the description"),
-        ];
-        for (builder, words) in wrong {
-            let error = builder.build().unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
-        }
-        assert!(sender().key(key()).group_key(GroupKey::from_seed(&[7; 32])).build().is_ok());
-        let both = sender().state("s").key(key()).build().unwrap_err().to_string();
-        assert_eq!(both.lines().count(), 2, "{both}");
-        let files = Sender::builder().group("239.1.2.0").path("a").repair(0.1).build().unwrap_err();
-        assert_eq!(
-            files.to_string(),
-            "repair cannot be used with files: it is of live data; files have no deadline"
-        );
-        let receiver = || Receiver::stream_builder().session_name("live").output(std::io::sink());
-        let receiver_of = |within| receiver().start_within(within).build().unwrap().announced.unwrap();
-        assert_eq!(receiver_of(Duration::from_secs(1)).within, Duration::from_secs(1));
-        assert_eq!(receiver().build().unwrap().announced.unwrap().within, Duration::from_secs(45));
-        let wrong = [
-            (Receiver::stream_builder().group("239.1.2.0"), "a receiver of live data needs an output"),
-            (receiver().mirror(), "mirror cannot be used with live data: live data has no files"),
-            (receiver().into("in"), "output cannot be used with into: they name the same outputs"),
-            (receiver().group("239.1.2.0"), "they name one session each"),
-        ];
-        for (builder, words) in wrong {
-            let error = builder.build().unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
-        }
-    }
-}
+mod tests;

@@ -126,6 +126,7 @@ fn parameter(name: &'static str) -> &'static str {
         "no_announce" => "announce=False",
         "options" => "set",
         "session" => "description",
+        "stream" => "live data",
         name => name,
     }
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +145,21 @@ def test_a_session_is_found_by_its_announced_name(file: Path) -> None:
     with pytest.raises(layercast.TransferError, match="is announced") as caught:
         layercast.receive(inbox, name=name + "-not", interface="127.0.0.1", start_within="200 ms")
     assert caught.value.name == "session_not_found"
+
+
+def test_files_are_sent_reliably_to_all_that_come(file: Path) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        serve = f"127.0.0.1:{free.getsockname()[1]}"
+    inboxes = [file.parent / "inbox", file.parent / "second"]
+    inboxes[1].mkdir()
+    session: dict[str, Any] = {"group": group(245), "relays": [serve], "reliable": True, "within": "60 s"}
+    with ExitStack() as stack:
+        receiving = [stack.enter_context(layercast.Receiving(inbox, **session)) for inbox in inboxes]
+        sent = layercast.send(file, group=group(245), reliable=True, serve=serve, gather="5 s")
+        assert [one.wait().path for one in receiving] == [str(inbox / "file") for inbox in inboxes]
+    assert sent.reason == "all_complete"
+    assert all((inbox / "file").read_bytes() == DATA for inbox in inboxes)
 
 
 ENDING = """

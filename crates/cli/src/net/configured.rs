@@ -18,9 +18,6 @@ use crate::net::host_address::Host;
 use crate::net::key::read_as;
 use crate::output::complain;
 
-/// The protocol of reliable sessions unless another one is named.
-pub(crate) const ACTIVE: &str = "amca";
-
 pub(crate) fn input(text: &str) -> Failure {
     Failure::Input(format!("error: {text}"))
 }
@@ -40,14 +37,14 @@ pub(crate) fn with_routers(name: &str) -> Result<String, Failure> {
     }
 }
 
-/// The most children of a node that takes part: as many as it has links, unless fewer are asked for.
-pub(crate) fn links(most: usize, given: &Given) -> Result<usize, Failure> {
+/// Refuses more children of a node that takes part than it has links. By default it has as many.
+pub(crate) fn check_links(most: usize, given: &Given) -> Result<(), Failure> {
     if given.has("max_children") && most > CHILDREN_MAX {
         return Err(input(&format!(
             "--max-children {most}: a router has {CHILDREN_MAX} links at most; put another relay below it"
         )));
     }
-    Ok(most.min(CHILDREN_MAX))
+    Ok(())
 }
 
 /// All addresses of hosts, in their order, as far as they are known now.

@@ -11,6 +11,8 @@ mod lo;
 mod named;
 #[path = "../../examples/receive.rs"]
 mod receiving;
+#[path = "../../examples/reliable.rs"]
+mod reliable;
 #[path = "../../examples/send.rs"]
 mod sending;
 
@@ -227,6 +229,31 @@ fn the_program_of_the_documentation_transfers_live_data() {
     assert_eq!(received.progress.layers[0].counters.units, times.len() as u64);
     let sent = sender.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.progress.layers[0].input.units), (StreamStopped::Inputs, 50));
+}
+
+#[test]
+fn the_program_of_the_documentation_sends_reliably_to_two_receivers() {
+    let data = content(300_000);
+    let folder = folder("reliable", &data);
+    let path = folder.path().join("file").display().to_string();
+    // Free until now: nothing is sent to the group.
+    let listen = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let received = ["first", "second"].map(|name| {
+        let inbox = folder.path().join(name);
+        fs::create_dir(&inbox).unwrap();
+        let receive = move || {
+            let received = reliable::receive(&group(170), inbox.to_str().unwrap(), listen);
+            received.map_err(|error| error.to_string())
+        };
+        thread::spawn(receive)
+    });
+    let sent = reliable::send(&path, &group(170), listen).unwrap();
+    assert_eq!((sent.stopped, sent.withdrawn), (Stopped::AllComplete, 0));
+    for received in received {
+        let received = received.join().unwrap().unwrap();
+        assert_eq!(received.progress.objects.complete, 1);
+        assert!(fs::read(received.path().unwrap()).unwrap() == data);
+    }
 }
 
 fn live_sender(number: u8) -> SenderBuilder<StreamSends> {

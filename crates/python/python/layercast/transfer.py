@@ -71,6 +71,10 @@ class SendOptions(TypedDict, total=False):
         Whether it is announced; sessions of local scopes are by default.
     serve, serve_only : str
         Serves relays and receivers by unicast too, or nobody else: `"192.0.2.1:5600"`.
+    reliable : bool
+        Sends each file once, in order, to those that `serve` serves, over relays that take part, until all have it; by AMCA or NCA.
+    gather : str
+        How long a reliable session waits for others after the first: `"2 s"`.
     relays : sequence of str
         Relays that announcements name: `["relay.example.net:5600"]`.
     """
@@ -95,6 +99,8 @@ class SendOptions(TypedDict, total=False):
     announce: bool
     serve: str
     serve_only: str
+    reliable: bool
+    gather: str
     relays: Iterable[str]
 
 
@@ -119,6 +125,8 @@ class ReceiveOptions(TypedDict, total=False):
         Where no multicast comes, takes packets from these relays: `["relay.example.net:5600"]`.
     relay_only : bool
         Does not try multicast.
+    reliable : bool
+        Receives what is sent reliably, from the relays that are given or described; these may be the source.
     amt : str
         Where no multicast comes, takes packets from this AMT relay, or by `"discover"` from the next one.
     feedback : str
@@ -147,6 +155,7 @@ class ReceiveOptions(TypedDict, total=False):
     keys: Iterable[Path]
     relays: Iterable[str]
     relay_only: bool
+    reliable: bool
     amt: str
     feedback: str
     replace: bool

@@ -88,6 +88,8 @@ pub(super) fn sender<K: Kind>(
             "serve" => sender.serve(setting.value()?),
             "serve_only" => sender.serve_only(setting.value()?),
             "relays" => sender.relay(text.as_str()),
+            "reliable" => sender.reliable(),
+            "gather" => sender.gather(setting.time()?),
             "deadline" => sender.deadline(setting.time()?),
             "units" if text == "length" => sender.units(Units::Length),
             "units" => sender.units(Units::Fixed(setting.value::<Size>()?.as_bytes())),
@@ -115,6 +117,7 @@ pub(super) fn receiver<K: Kind>(
             "keys" => receiver.key(setting.key(KeyFile::into_public)?),
             "relays" => receiver.relay(text.as_str()),
             "relay_only" => receiver.relay_only(),
+            "reliable" => receiver.reliable(),
             "amt" if text == "discover" => receiver.amt(AmtRelay::Discover),
             "amt" => receiver.amt(AmtRelay::At(setting.value()?)),
             "feedback" => receiver.feedback(match text.as_str() {

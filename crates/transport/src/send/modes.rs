@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
+use layercast_core::layers::{LayerError, LayerTable};
 use layercast_core::modes::{CHOOSES, Cell, Reason, Row, Rule, USED, bars, needs, no, row};
+use layercast_core::units::Rate;
 use layercast_delivery::announce::sap::{announcement_group, is_global};
 
 /// What is sent, and how.
@@ -52,6 +54,18 @@ const RATES: &[Cell] = &[USED, USED, OWN_RATE];
 const OF_STREAM: &[Cell] = &[LIVE, USED, LIVE_ONLY];
 const SERVED: &str = "it is about those that are served by unicast";
 const BY_PAIR: &str = "rates are given by the lowest and the highest, or layer by layer";
+
+/// The protocol of a reliable session, if none is named.
+pub const RELIABLE: &str = "amca";
+
+/// The layer of a reliable session. Its protocol decides on the rate itself: this one has no effect.
+///
+/// # Errors
+/// None.
+pub fn only_layer() -> Result<LayerTable, LayerError> {
+    let any = Rate::from_mbps(1.0);
+    LayerTable::between(any, any)
+}
 
 /// With what a lowest rate and a ratio of rates cannot be used, which live data of several inputs has.
 pub const ONE_INPUT: &str = "a stream of one input";

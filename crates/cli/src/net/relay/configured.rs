@@ -10,7 +10,7 @@ use layercast_transport::relay::{RelayOptions, ServeOptions};
 
 use crate::failure::Failure;
 use crate::modes::Given;
-use crate::net::configured::{addresses, at_most, input, links, with_routers};
+use crate::net::configured::{addresses, at_most, check_links, input, with_routers};
 use crate::net::finding::session_key;
 use crate::net::relay::arguments::Relay;
 use crate::net::relay::modes::{RELAY, RelayMode};
@@ -83,12 +83,13 @@ fn routing(relay: &Relay, given: &Given) -> Result<Routing, Failure> {
     let [session] = relay.sessions.as_slice() else {
         return Err(input("--protocol needs one session, such as 239.1.2.0:5500"));
     };
+    check_links(relay.max_children, given)?;
     let options = RouterOptions {
         session: SessionKey { source: None, ..session_key(session)? },
         protocol: with_routers(relay.protocol.as_deref().unwrap_or_default())?,
         listen: relay.listen,
         parents: addresses(&relay.parents)?,
-        children: links(relay.max_children, given)?,
+        children: relay.max_children,
         alternatives: Alternatives::new(addresses(&relay.alternatives)?),
     };
     Ok(Routing { options, metrics: relay.metrics, quiet: relay.quiet })

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use layercast_core::family::AnyProtocol;
 use layercast_core::layers::LayerTable;
-use layercast_core::units::{Rate, Size};
+use layercast_core::units::Size;
 use layercast_delivery::announce::relays::RELAYS_MAX;
 use layercast_delivery::protocols::{deployed, set_options};
-use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::key_file::KeyFile;
 use layercast_delivery::session::PACKET_BYTES;
@@ -16,13 +15,13 @@ use layercast_delivery::stream::{StreamPlan, Units};
 use layercast_transport::announcing::name_of;
 use layercast_transport::host::Interface;
 use layercast_transport::relay::ServeOptions;
-use layercast_transport::send::modes::{SendMode, is_announced};
+use layercast_transport::send::modes::{RELIABLE, SendMode, is_announced, only_layer};
 use layercast_transport::send::stream::{StreamInput, StreamSendOptions};
 use layercast_transport::send::{Ends, SendOptions, ServeUse};
 
 use crate::failure::Failure;
 use crate::modes::Given;
-use crate::net::configured::{ACTIVE, addresses, at_most, group_key, input, links, with_routers};
+use crate::net::configured::{addresses, at_most, check_links, group_key, input, with_routers};
 use crate::net::failure::failure;
 use crate::net::key::read_as;
 use crate::net::send::arguments::{PacketSize, Send, Serving, UnitSize};
@@ -129,16 +128,11 @@ fn reliable<P: AnyProtocol>(send: &Send, given: &Given) -> Result<FilesSend<P>, 
     let PacketSize::Fixed(packet) = send.packet else {
         return Err(input("--packet mtu: relays may be anywhere; give a size in bytes"));
     };
-    let protocol = protocol(send, &with_routers(send.control.as_deref().unwrap_or(ACTIVE))?)?;
-    let any = Rate::from_mbps(1.0);
-    let layers = LayerTable::between(any, any).map_err(|error| input(&error.to_string()))?;
+    check_links(send.serving.max_children, given)?;
+    let protocol = protocol(send, &with_routers(send.control.as_deref().unwrap_or(RELIABLE))?)?;
+    let layers = only_layer().map_err(|error| input(&error.to_string()))?;
     let common = layered(send, protocol, layers, packet)?;
-    let children = links(send.serving.max_children, given)?;
-    let serve = common.serve.map(|used| {
-        let limits = Limits { children, per_address: children, ..used.serve.limits };
-        ServeUse { serve: ServeOptions { limits, ..used.serve }, ..used }
-    });
-    Ok(of_files(send, SendOptions { serve, is_announced: send.announce, ..common }))
+    Ok(of_files(send, SendOptions { is_announced: send.announce, ..common }))
 }
 
 /// The options that files and live data have, with what is of files only as live data needs it.
