@@ -52,7 +52,8 @@ impl Layering {
     pub fn has_idle_lowest(&self, protocol: &impl AnyProtocol, packet: Size) -> bool {
         match self {
             Layering::Between { from: Some(from), to } => {
-                !uses_lowest(protocol, between(Some(*from), *to), packet)
+                let (from, to) = between(Some(*from), *to);
+                !uses_lowest(protocol, from, to, packet)
             }
             _ => false,
         }
@@ -98,7 +99,7 @@ fn between(from: Option<Rate>, to: Option<Rate>) -> (Rate, Rate) {
 }
 
 /// Whether a protocol makes something of the lowest rate.
-fn uses_lowest(protocol: &impl AnyProtocol, (from, to): (Rate, Rate), packet: Size) -> bool {
+fn uses_lowest(protocol: &impl AnyProtocol, from: Rate, to: Rate, packet: Size) -> bool {
     let (mut with, mut without) = (protocol.clone(), protocol.clone());
     from >= to || with.span(from, to, packet) != without.span(to, to, packet) || with != without
 }

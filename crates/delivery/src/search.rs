@@ -126,7 +126,7 @@ impl Search {
         let (number, instance) = listing.insert(repr, payload)?;
         self.read += 1;
         let found = instance.map_err(SearchError::from).and_then(|instance| {
-            let session = fitting::<P>(&self.known, &instance, key)?;
+            let session = fitting::<P>(&self.known, &instance, from, repr.tsi)?;
             Ok(FoundSession { session, number, instance })
         });
         match found {
@@ -144,7 +144,8 @@ impl Search {
 fn fitting<P: AnyProtocol>(
     known: &Known,
     instance: &Instance,
-    (from, tsi): (IpAddr, u32),
+    from: IpAddr,
+    tsi: u32,
 ) -> Result<Session, SearchError> {
     let session: Session = match known {
         Known::Session(session) => (**session).clone(),

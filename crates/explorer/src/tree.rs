@@ -521,7 +521,7 @@ impl Tree {
             Some(Program::Source(source, files)) => {
                 let _ = source.receive(now, at, &bytes, &mut **files, &mut sent);
             }
-            Some(Program::Relay(relay)) => relay.receive(now, (at, ecn), &bytes, &mut sent),
+            Some(Program::Relay(relay)) => relay.receive(now, at, ecn, &bytes, &mut sent),
             Some(Program::Receiver(receiver)) => {
                 let incoming = Incoming { from: at, channel: None, is_cut: false };
                 receiver.handle(&mut Single(Datagram { at: now, incoming, ecn }, &mut bytes));

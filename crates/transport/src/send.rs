@@ -302,8 +302,7 @@ pub fn send<P: AnyProtocol>(
         host.node.protect(key, writer.as_ref().map_or_else(Sequence::all, Writer::sequence));
     }
     let size = ContentSize { files: files.objects(), bytes };
-    let mut program =
-        Program::start(host, &mut files, interface, options, (size, seed), Some(before), on_event)?;
+    let mut program = Program::start(host, &mut files, interface, options, size, Some(before), on_event)?;
     let mut completed = Completed::default();
     let mut hashing_until = None;
     let (stopped, report) = loop {

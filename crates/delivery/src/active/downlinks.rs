@@ -185,13 +185,13 @@ impl Downlinks {
     }
 
     /// Sends a packet over these links, as far as children behind them hold the channel.
-    pub fn send(&mut self, links: ChildSet, hops: u8, (packet, ecn): (&[u8], Ecn), wire: &mut dyn Wire) {
-        self.send_on(PACKETS, links, hops, (packet, ecn), wire);
+    pub fn send(&mut self, links: ChildSet, hops: u8, packet: &[u8], ecn: Ecn, wire: &mut dyn Wire) {
+        self.send_on(PACKETS, links, hops, packet, ecn, wire);
     }
 
     /// Sends to all children what is not a packet.
     pub fn send_all(&mut self, channel: Channel, hops: u8, content: &[u8], wire: &mut dyn Wire) {
-        self.send_on(channel, ChildSet(u64::MAX), hops, (content, Ecn::NotCapable), wire);
+        self.send_on(channel, ChildSet(u64::MAX), hops, content, Ecn::NotCapable, wire);
     }
 
     fn send_on(
@@ -199,7 +199,8 @@ impl Downlinks {
         channel: Channel,
         links: ChildSet,
         hops: u8,
-        (packet, ecn): (&[u8], Ecn),
+        packet: &[u8],
+        ecn: Ecn,
         wire: &mut dyn Wire,
     ) {
         let Some(session) = self.session() else { return };

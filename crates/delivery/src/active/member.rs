@@ -90,13 +90,14 @@ impl Member {
     pub fn receive(
         &mut self,
         now: Time,
-        (from, ecn): (SocketAddr, Ecn),
+        from: SocketAddr,
+        ecn: Ecn,
         bytes: &[u8],
         wire: &mut dyn Wire,
     ) -> Option<Session> {
         let mut described = None;
         match self.up.receive(now, from, bytes) {
-            Some(Down::Packet(packet, _)) => self.on_packet(now, (packet, ecn), wire),
+            Some(Down::Packet(packet, _)) => self.on_packet(now, packet, ecn, wire),
             // Another session of the same name is not this one.
             Some(Down::Described) if self.taking.is_some() => self.has_ended = true,
             Some(Down::Described) => described = self.up.description().cloned(),
@@ -221,7 +222,7 @@ impl Member {
         self.up.close(wire);
     }
 
-    fn on_packet(&mut self, now: Time, (packet, ecn): (&[u8], Ecn), wire: &mut dyn Wire) {
+    fn on_packet(&mut self, now: Time, packet: &[u8], ecn: Ecn, wire: &mut dyn Wire) {
         let Some(taking) = &mut self.taking else { return };
         let Some((header, piece)) =
             decode(packet).ok().filter(|(header, _)| belongs(header, &taking.protocol))

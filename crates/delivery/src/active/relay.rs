@@ -74,10 +74,10 @@ impl RelayNode {
     }
 
     /// Takes a datagram, of the parent or of a child, which came with this ECN field.
-    pub fn receive(&mut self, now: Time, (from, ecn): (SocketAddr, Ecn), bytes: &[u8], wire: &mut dyn Wire) {
+    pub fn receive(&mut self, now: Time, from: SocketAddr, ecn: Ecn, bytes: &[u8], wire: &mut dyn Wire) {
         if is_from_parent(bytes) {
             match self.up.receive(now, from, bytes) {
-                Some(Down::Packet(packet, hops)) => self.on_packet_down(now, (packet, ecn), hops, wire),
+                Some(Down::Packet(packet, hops)) => self.on_packet_down(now, packet, ecn, hops, wire),
                 Some(Down::Described) => self.begin(now, wire),
                 Some(Down::Ended) => {
                     self.down.send_all(END, 0, &[], wire);
@@ -163,12 +163,12 @@ impl RelayNode {
         self.give(now, Input::Start, &[], wire);
     }
 
-    fn on_packet_down(&mut self, now: Time, (packet, ecn): (&[u8], Ecn), hops: u8, wire: &mut dyn Wire) {
+    fn on_packet_down(&mut self, now: Time, packet: &[u8], ecn: Ecn, hops: u8, wire: &mut dyn Wire) {
         let Some((header, payload)) = self.read(packet) else { return };
         let is_data = data_seq(&header).is_some();
         if is_data && !header.is_held_by_routers() {
             // Children first: what the router does with its copy delays nobody.
-            self.down.send(ChildSet(u64::MAX), hops + 1, (packet, ecn), wire);
+            self.down.send(ChildSet(u64::MAX), hops + 1, packet, ecn, wire);
             self.counters.data += 1;
         }
         let origin = if is_data { Origin::Channel(PACKETS) } else { Origin::Peer(self.up.peer()) };
@@ -244,7 +244,7 @@ impl RelayNode {
             Target::Source => self.up.send(&self.packet, wire),
             Target::Children(links) => {
                 let ecn = self.taking.as_ref().map_or(Ecn::NotCapable, |taking| ecn_of(&taking.protocol));
-                self.down.send(links, 0, (&self.packet, ecn), wire);
+                self.down.send(links, 0, &self.packet, ecn, wire);
             }
             Target::Peer(peer) => self.down.send_to(peer, PACKETS, 0, &self.packet, wire),
             Target::Channel(_) => {}

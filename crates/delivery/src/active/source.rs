@@ -342,8 +342,8 @@ impl SourceNode {
             return Ok(());
         }
         match send.target {
-            Target::Channel(_) => self.links.send(ChildSet(u64::MAX), 0, (&self.packet, self.ecn), wire),
-            Target::Children(links) => self.links.send(links, 0, (&self.packet, self.ecn), wire),
+            Target::Channel(_) => self.links.send(ChildSet(u64::MAX), 0, &self.packet, self.ecn, wire),
+            Target::Children(links) => self.links.send(links, 0, &self.packet, self.ecn, wire),
             Target::Peer(peer) => self.links.send_to(peer, PACKETS, 0, &self.packet, wire),
             Target::Source => {}
         }

@@ -368,7 +368,7 @@ impl Net {
             Node::Source(source, content) => {
                 source.receive(now, from, &datagram.1, &mut **content, sent).expect("memory is read");
             }
-            Node::Relay(relay) => relay.receive(now, (from, datagram.0), &datagram.1, sent),
+            Node::Relay(relay) => relay.receive(now, from, datagram.0, &datagram.1, sent),
             Node::Receiver(taking) => taking.receive(now, from, datagram, sent),
         }
     }

@@ -343,7 +343,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
 
     /// A datagram came by multicast while a relay is used and multicast is looked for.
     pub fn handle_probe(&mut self, now: Time, from: IpAddr, bytes: &[u8]) {
-        let of = match &self.state {
+        let (source, tsi) = match &self.state {
             State::Receiving(receiving) => {
                 let session = receiving.session.session();
                 (Some(session.source), session.tsi.into())
@@ -351,7 +351,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             State::Foreign(foreign) => foreign.source_and_number(),
             _ => return,
         };
-        self.path.probed(now, of, from, bytes);
+        self.path.probed(now, source, tsi, from, bytes);
     }
 
     /// Whether the source may say that it is full, by unicast.

@@ -405,7 +405,7 @@ impl<F: Family> Source<F> {
         } else if ReceptionReport::is_report(bytes) {
             self.take_reception(now, from, bytes)
         } else {
-            self.take_report(now, incoming, (ecn, Size::from_bytes(size)), bytes)
+            self.take_report(now, incoming, ecn, Size::from_bytes(size), bytes)
         };
         self.counters.bad_feedback += u64::from(is_good.is_none());
     }
@@ -455,7 +455,8 @@ impl<F: Family> Source<F> {
         &mut self,
         now: Time,
         Incoming { from, is_cut, .. }: Incoming,
-        (ecn, size): (Ecn, Size),
+        ecn: Ecn,
+        size: Size,
         bytes: &[u8],
     ) -> Option<()> {
         let header = F::Header::decode_report(bytes).ok().filter(|_| !is_cut)?;

@@ -90,7 +90,7 @@ fn read_part(file: Node<'_, '_>, own: u64) -> Result<Option<FilePart>, TableErro
     let (count, offset, length) = (field("Parts")?, field("Offset")?, field("Length")?);
     let whole = file.attribute((OWN, "Whole")).ok_or(TableError::Parts(PartsError::Hash))?;
     let whole = unhex(whole).ok_or(TableError::Field("Whole"))?;
-    FilePart::read((number, count), offset, own, length, whole).map(Some).map_err(TableError::Parts)
+    FilePart::read(number, count, offset, own, length, whole).map(Some).map_err(TableError::Parts)
 }
 
 /// The hashes of at most 255 blocks, one after the other.

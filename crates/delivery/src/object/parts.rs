@@ -134,7 +134,8 @@ impl FilePart {
     /// # Errors
     /// What does not fit.
     pub fn read(
-        (number, count): (u64, u64),
+        number: u64,
+        count: u64,
         offset: u64,
         own: u64,
         length: u64,
@@ -376,7 +377,7 @@ mod tests {
     #[test]
     fn parts_that_overlap_or_leave_gaps_or_are_too_many_are_errors() {
         let read = |number, count, offset, own, length| {
-            FilePart::read((number, count), offset, own, length, [7; 32]).map(|part| part.number)
+            FilePart::read(number, count, offset, own, length, [7; 32]).map(|part| part.number)
         };
         assert_eq!(read(1, 3, 0, 100, 250), Ok(0));
         assert_eq!(read(3, 3, 200, 50, 250), Ok(2));
@@ -418,7 +419,8 @@ mod tests {
                 prop_assert!(own <= longest * 8);
                 next += own;
                 prop_assert_eq!(part.sha256, sha256(&content[start as usize..next as usize]));
-                let read = FilePart::read((u64::from(number) + 1, layout.count().into()), start, own, length, [0; 32]);
+                let one = u64::from(number) + 1;
+                let read = FilePart::read(one, layout.count().into(), start, own, length, [0; 32]);
                 prop_assert_eq!(read, Ok(FilePart { layout, number, sha256: [0; 32] }));
             }
             prop_assert_eq!(next, length);
@@ -440,7 +442,7 @@ mod tests {
         fn nothing_that_a_table_says_of_a_part_panics(
             number: u64, count in prop_oneof![any::<u64>(), 0..5000u64], offset: u64, own: u64, length: u64,
         ) {
-            if let Ok(part) = FilePart::read((number, count), offset, own, length, [0; 32]) {
+            if let Ok(part) = FilePart::read(number, count, offset, own, length, [0; 32]) {
                 prop_assert_eq!(part.layout.range(part.number), Some((offset, own)));
                 prop_assert!(part.layout.count() <= PARTS_MAX);
             }

@@ -211,7 +211,7 @@ impl Child {
                 }
                 Message::Welcome { nonce, child, handle, keep_alive_ms } if nonce == asking.nonce => {
                     let keep_alive = Duration::from_ms(u64::from(keep_alive_ms));
-                    let link = Link::new(now, (from, nonce), (child, handle), keep_alive, &mut self.random);
+                    let link = Link::new(now, from, nonce, child, handle, keep_alive, &mut self.random);
                     self.state = State::Served(link);
                     self.rejoined = ChannelSet::default();
                     self.targets.served();

@@ -152,7 +152,7 @@ impl Parent {
         let from = canonical(from);
         match Message::read(bytes) {
             Ok(Message::Hello { nonce, session, cookie, previous }) => {
-                self.hello(now, from, nonce, session, (cookie, previous));
+                self.hello(now, from, nonce, session, cookie, previous);
             }
             Ok(Message::Membership { child, number, held }) => {
                 let place = self.child_at(now, from, child, bytes.len())?;
@@ -260,11 +260,12 @@ impl Parent {
         from: SocketAddr,
         nonce: u64,
         session: SessionKey,
-        (cookie, previous): (Option<[u8; 16]>, Option<u64>),
+        cookie: Option<[u8; 16]>,
+        previous: Option<u64>,
     ) {
         let resolved = self.allowed.resolve(session);
-        let of = (from, nonce, &resolved);
-        if !cookie.is_some_and(|cookie| is_cookie(&self.secret, now, of, &cookie)) {
+        let is_good = |cookie| is_cookie(&self.secret, now, from, nonce, &resolved, &cookie);
+        if !cookie.is_some_and(is_good) {
             self.challenge(now, from, nonce, &session);
             return;
         }
@@ -277,7 +278,7 @@ impl Parent {
                 Ok(place)
             }
             (None, Some(place)) => Ok(place),
-            (None, None) => self.admit(now, from, (id, nonce), session),
+            (None, None) => self.admit(now, from, id, nonce, session),
         };
         match place {
             Ok(place) => self.welcome(now, place),
@@ -304,7 +305,8 @@ impl Parent {
         &mut self,
         now: Time,
         from: SocketAddr,
-        (id, nonce): (u64, u64),
+        id: u64,
+        nonce: u64,
         key: SessionKey,
     ) -> Result<usize, Reason> {
         if self.is_closing {
@@ -321,7 +323,7 @@ impl Parent {
             return Err(Reason::Rate);
         }
         let session = self.session_of(key).ok_or(Reason::Full)?;
-        let place = self.insert(now, Some(from), (id, nonce), session);
+        let place = self.insert(now, Some(from), id, nonce, session);
         self.by_id.insert(id, place);
         *self.by_address.entry(from.ip()).or_default() += 1;
         self.counters.welcomed += 1;
@@ -332,7 +334,8 @@ impl Parent {
         &mut self,
         now: Time,
         address: Option<SocketAddr>,
-        (id, nonce): (u64, u64),
+        id: u64,
+        nonce: u64,
         session: usize,
     ) -> usize {
         if let Some(Some(served)) = self.sessions.get_mut(session) {
@@ -377,7 +380,7 @@ impl Parent {
             Some(place) => place,
             None if held.is_empty() || self.is_closing || !self.allowed.contains(&key) => return,
             None => match self.session_of(key) {
-                Some(session) => self.insert(now, None, (0, 0), session),
+                Some(session) => self.insert(now, None, 0, 0, session),
                 None => return,
             },
         };

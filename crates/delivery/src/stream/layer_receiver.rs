@@ -137,10 +137,11 @@ impl LayerReceiver {
         &mut self,
         now: Time,
         clock: &SourceClock,
-        (head, symbol): (Head, &[u8]),
+        head: Head,
+        symbol: &[u8],
         each: &mut dyn FnMut(Unit<'_>),
     ) -> Option<i64> {
-        self.insert(now, clock, (head, symbol), each);
+        self.insert(now, clock, head, symbol, each);
         self.advance(now, clock, each)
     }
 
@@ -148,7 +149,8 @@ impl LayerReceiver {
         &mut self,
         now: Time,
         clock: &SourceClock,
-        (head, symbol): (Head, &[u8]),
+        head: Head,
+        symbol: &[u8],
         each: &mut dyn FnMut(Unit<'_>),
     ) {
         let is_whole = match head.symbol {
@@ -160,19 +162,19 @@ impl LayerReceiver {
             self.malformed();
             return;
         }
-        let begin = match head.symbol {
+        let (block, index) = match head.symbol {
             SymbolId::Source { index, .. } => (head.block, index),
             // Of a block that was sent before the layer was joined; the next one follows.
             SymbolId::Repair { .. } | SymbolId::End => (head.block.wrapping_add(1), 0),
         };
         if self.next.is_none() {
-            self.begin(begin);
+            self.begin(block, index);
         }
         let Some(mut place) = self.window.place(head.block) else { return };
         if Window::is_beyond(place) {
             // An outage of many blocks: what is left of those before it is given up.
             self.flush(now, clock, each);
-            self.begin(begin);
+            self.begin(block, index);
             if matches!(head.symbol, SymbolId::Repair { .. }) {
                 return;
             }
@@ -181,7 +183,7 @@ impl LayerReceiver {
         self.window.insert(place, head.symbol, symbol);
     }
 
-    fn begin(&mut self, (block, index): (u32, u16)) {
+    fn begin(&mut self, block: u32, index: u16) {
         self.window.restart(block);
         self.next = Some(Next(index));
         self.deframer.lose();

@@ -45,7 +45,7 @@ impl StreamReceiver {
             self.ended.get_or_insert(now);
             return;
         }
-        let wait = receiver.packet(now, &self.clock, (head, symbol), each);
+        let wait = receiver.packet(now, &self.clock, head, symbol, each);
         self.note(now, wait);
     }
 

@@ -1,15 +1,13 @@
 //! The loop that a source and a relay have.
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
-use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Time};
 
 use super::socket::NodeSocket;
 use crate::error::Error;
-use crate::host::{Clock, Inbox, until};
+use crate::host::{Clock, Datagram, Inbox, until};
 
 /// The longest wait, so that a stop is seen.
 const LONGEST_WAIT: StdDuration = StdDuration::from_millis(200);
@@ -22,14 +20,14 @@ const DATAGRAM: usize = 1 << 16;
 
 /// A node.
 pub(crate) trait Node {
-    /// A datagram has come, from an address and with an ECN field.
+    /// A datagram has come, with these bytes.
     ///
     /// # Errors
     /// Why the node cannot go on.
     fn receive(
         &mut self,
         now: Time,
-        from: (SocketAddr, Ecn),
+        datagram: &Datagram,
         bytes: &[u8],
         socket: &mut NodeSocket,
     ) -> Result<(), Error>;
@@ -101,7 +99,7 @@ fn step(node: &mut dyn Node, socket: &mut NodeSocket, clock: &Clock, inbox: &mut
     socket.fill(inbox, clock)?;
     for index in 0..inbox.len() {
         let Some((datagram, bytes)) = inbox.get(index) else { break };
-        node.receive(clock.now(), (datagram.from, datagram.ecn), bytes, socket)?;
+        node.receive(clock.now(), &datagram, bytes, socket)?;
     }
     for _ in 0..BATCH {
         let now = clock.now();

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicBool;
 
-use layercast_core::contract::Ecn;
 use layercast_core::units::{Duration, Rate, Time};
 use layercast_delivery::active::downlinks::DownOptions;
 use layercast_delivery::active::relay::RelayNode;
@@ -18,7 +17,7 @@ use super::program::{Node, run};
 use super::socket::NodeSocket;
 use crate::error::Error;
 use crate::event::{Event, RelayStatus, RouterStatus};
-use crate::host::Clock;
+use crate::host::{Clock, Datagram};
 use crate::notice::Notice;
 use crate::random_secret;
 use crate::relay::cpu_s;
@@ -85,11 +84,11 @@ impl Node for Relaying<'_> {
     fn receive(
         &mut self,
         now: Time,
-        from: (SocketAddr, Ecn),
+        datagram: &Datagram,
         bytes: &[u8],
         socket: &mut NodeSocket,
     ) -> Result<(), Error> {
-        self.node.receive(now, from, bytes, socket);
+        self.node.receive(now, datagram.from, datagram.ecn, bytes, socket);
         Ok(())
     }
 

@@ -95,16 +95,16 @@ struct Rules<'r> {
     list: &'r dyn Fn(&Chain<'_>) -> String,
 }
 
-/// What is known of a packet on its way through a base chain.
-#[derive(Default)]
-struct Way {
+/// A packet on its way through a base chain, and what is known of it.
+struct Way<'p> {
+    packet: &'p Packet<'p>,
     /// The rule that drops it, and whether that is certain.
     drop: Option<(String, bool)>,
     /// A rule that cannot be judged may have accepted it.
     may_be_accepted: bool,
 }
 
-impl Way {
+impl Way<'_> {
     /// A rule that drops it, which applies for sure or perhaps.
     fn dropped(&mut self, rule: impl FnOnce() -> String, applies: bool) {
         let is_certain = applies && !self.may_be_accepted;
@@ -150,8 +150,8 @@ impl<'r> Rules<'r> {
             if matches!(text(base, "hook"), "ingress" | "egress") && !packet.is_at(&(self.list)(&chain)) {
                 continue;
             }
-            let mut way = Way::default();
-            if self.walk(chain, packet, true, DEEPEST, &mut way) != Next::End && base["policy"] == "drop" {
+            let mut way = Way { packet, drop: None, may_be_accepted: false };
+            if self.walk(chain, true, DEEPEST, &mut way) != Next::End && base["policy"] == "drop" {
                 way.dropped(|| "its policy".to_owned(), true);
             }
             let Some((rule, is_certain)) = way.drop else { continue };
@@ -180,7 +180,7 @@ impl<'r> Rules<'r> {
     }
 
     /// Follows a packet that gets to a chain, for sure or perhaps.
-    fn walk(&self, chain: Chain<'r>, packet: &Packet<'_>, sure: bool, depth: u32, way: &mut Way) -> Next {
+    fn walk(&self, chain: Chain<'r>, sure: bool, depth: u32, way: &mut Way<'_>) -> Next {
         let mut sure = sure;
         let is_of = |rule: &&Value| {
             rule["family"] == chain.family && rule["table"] == chain.table && rule["chain"] == chain.name
@@ -188,7 +188,7 @@ impl<'r> Rules<'r> {
         for rule in self.all("rule").filter(is_of) {
             let mut applies = sure;
             for statement in rule["expr"].as_array().into_iter().flatten() {
-                match self.statement(statement, packet, &mut applies, (chain, &rule["handle"]), depth, way) {
+                match self.statement(statement, chain, &rule["handle"], &mut applies, depth, way) {
                     None => break,
                     Some(Next::On) => {}
                     Some(Next::Return) if applies => return Next::Return,
@@ -209,12 +209,13 @@ impl<'r> Rules<'r> {
     fn statement(
         &self,
         statement: &'r Value,
-        packet: &Packet<'_>,
+        chain: Chain<'r>,
+        handle: &Value,
         applies: &mut bool,
-        (chain, handle): (Chain<'r>, &Value),
         depth: u32,
-        way: &mut Way,
+        way: &mut Way<'_>,
     ) -> Option<Next> {
+        let packet = way.packet;
         let (kind, what) = statement.as_object()?.iter().next()?;
         let rule = || {
             let mark = format!("# handle {handle}");
@@ -240,7 +241,7 @@ impl<'r> Rules<'r> {
             "return" => return Some(Next::Return),
             "jump" | "goto" if depth > 0 => {
                 let name = what["target"].as_str().unwrap_or_default();
-                let next = self.walk(Chain { name, ..chain }, packet, *applies, depth - 1, way);
+                let next = self.walk(Chain { name, ..chain }, *applies, depth - 1, way);
                 let is_back = next == Next::Return && kind == "jump";
                 return Some(if is_back { Next::On } else { next });
             }
@@ -254,7 +255,7 @@ impl<'r> Rules<'r> {
                         Some(true) => {}
                         None => fits = false,
                     }
-                    let next = self.statement(&pair[1], packet, &mut fits, (chain, handle), depth, way);
+                    let next = self.statement(&pair[1], chain, handle, &mut fits, depth, way);
                     if fits {
                         return next;
                     }

@@ -45,7 +45,8 @@ impl FanOut {
         &mut self,
         now: Time,
         socket: &UdpSocket,
-        (node, mut copies): (&mut Relay, Copies),
+        node: &mut Relay,
+        mut copies: Copies,
         payloads: &[IoSlice<'_>],
         ecn: Ecn,
     ) {
@@ -64,11 +65,11 @@ impl FanOut {
         let segment = u16::try_from(length + first.len()).unwrap_or(u16::MAX);
         let bytes: usize = payloads.iter().map(|payload| payload.len() + length).sum();
         let packets = payloads.len() as u64;
-        let (source, group, hops) = (copies.head.source, copies.group, copies.head.hops);
+        let (source, group) = (copies.head.source, copies.group.ip());
         while let Some(holder) = node.next_holder(&mut copies) {
             // The link gets packets without our header, if its hosts want this source.
             let is_link = holder.address.is_none();
-            if is_link && !self.link.as_mut().is_some_and(|link| link.wants(group.ip(), source)) {
+            if is_link && !self.link.as_mut().is_some_and(|link| link.wants(group, source)) {
                 continue;
             }
             let (bytes, segment) = if is_link {
@@ -80,8 +81,7 @@ impl FanOut {
                 _ if !node.may_send(now, bytes) => 0,
                 Some(to) => self.send_one(socket, to, parts, segment, ecn),
                 None => {
-                    let (of, calls) = ((source, group, hops), &mut self.calls);
-                    self.link.as_ref().map_or(0, |link| link.send(of, payloads, ecn, calls))
+                    self.link.as_ref().map_or(0, |link| link.send(&copies, payloads, ecn, &mut self.calls))
                 }
             };
             let sent_bytes = if sent == packets { bytes as u64 } else { sent * u64::from(segment) };

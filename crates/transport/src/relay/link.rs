@@ -10,6 +10,7 @@ use layercast_core::Always as _;
 use layercast_core::contract::Ecn;
 use layercast_core::units::Time;
 use layercast_delivery::ip::{HEAD_MAX, write_head};
+use layercast_delivery::node::Copies;
 use layercast_delivery::relay::channels::ChannelSet;
 use layercast_delivery::relay::local::{Local, LocalLimits};
 use layercast_delivery::relay::session::{Prefix, SessionKey};
@@ -129,14 +130,9 @@ impl Link {
         self.sides.iter().any(|side| side.is_v4 == is_v4 && side.machine.wants(group, source))
     }
 
-    /// Sends packets from a source to a group, which have come through so many relays; how many were sent. Counts system calls.
-    pub(super) fn send(
-        &self,
-        (source, group, hops): (IpAddr, SocketAddr, u8),
-        payloads: &[IoSlice<'_>],
-        ecn: Ecn,
-        calls: &mut u64,
-    ) -> u64 {
+    /// Sends packets from their source to their group; how many were sent. Counts system calls.
+    pub(super) fn send(&self, copies: &Copies, payloads: &[IoSlice<'_>], ecn: Ecn, calls: &mut u64) -> u64 {
+        let (source, group, hops) = (copies.head.source, copies.group, copies.head.hops);
         let Some(side) = self.sides.iter().find(|side| side.is_v4 == group.is_ipv4()) else { return 0 };
         let to = address(group.ip(), self.index).into();
         let mut room = [0; HEAD_MAX];

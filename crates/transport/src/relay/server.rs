@@ -161,7 +161,8 @@ impl Server {
     pub(super) fn forward<'p>(
         &mut self,
         session: usize,
-        (channel, source): (Channel, SocketAddr),
+        channel: Channel,
+        source: SocketAddr,
         packets: impl IntoIterator<Item = &'p [u8]>,
         ecn: Ecn,
     ) {
@@ -190,7 +191,7 @@ impl Server {
             });
             let run = run.get(..count).always("a run has a limit");
             let now = self.clock.now();
-            self.fan_out.send(now, self.socket.as_udp(), (&mut self.node, copies), run, ecn);
+            self.fan_out.send(now, self.socket.as_udp(), &mut self.node, copies, run, ecn);
         }
     }
 

@@ -48,8 +48,8 @@ impl Branch for SourceServer {
             let found = self.server.sessions().map(|(place, _)| place).find(|place| *place >= next);
             let Some(place) = found else { break };
             next = place + 1;
-            let of = (channel, SocketAddr::new(self.source, 0));
-            self.server.forward(place, of, packets.iter().map(|packet| &**packet), ecn);
+            let source = SocketAddr::new(self.source, 0);
+            self.server.forward(place, channel, source, packets.iter().map(|packet| &**packet), ecn);
         }
     }
 

@@ -204,7 +204,7 @@ impl<'o> Upstreams<'o> {
             let count = (next..inbox.len()).take_while(|index| alike(*index).is_some()).count().max(1);
             if let Some(channel) = first.channel.filter(|_| !first.cut) {
                 let packets = (next..next + count).filter_map(alike);
-                server.forward(session, (channel, first.from), packets, first.ecn);
+                server.forward(session, channel, first.from, packets, first.ecn);
             }
             next += count;
         }

@@ -62,7 +62,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         supply: &mut impl Supply,
         interface: Interface,
         options: &'o SendOptions<P>,
-        (size, seed): (Size, u64),
+        size: Size,
         before: Option<Before>,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<Program<'o, P>, Error> {
@@ -77,6 +77,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         let clock = host.clock();
         before.into_iter().for_each(|before| neighbours.know(before.finish(&clock, on_event)));
         let begin = clock.now();
+        let seed = options.seed.unwrap_or_else(random_seed);
         let announcing = announce(&interface, &described, options, begin, seed, on_event);
         host.start(supply)?;
         Ok(Program {

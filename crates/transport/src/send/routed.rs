@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use layercast_core::contract::Ecn;
 use layercast_core::family::AnyProtocol;
 use layercast_core::units::{Duration, Time};
 use layercast_delivery::active::downlinks::DownOptions;
@@ -31,7 +30,7 @@ use crate::active::{KEEP_ALIVE, Node, NodeSocket, run};
 use crate::error::Error;
 use crate::event::Event;
 use crate::file_limit::raise_file_limit;
-use crate::host::{Clock, Interface};
+use crate::host::{Clock, Datagram, Interface};
 use crate::notice::Notice;
 use crate::{random_secret, random_seed};
 
@@ -190,11 +189,11 @@ impl Node for Sending<'_> {
     fn receive(
         &mut self,
         now: Time,
-        (from, _): (SocketAddr, Ecn),
+        datagram: &Datagram,
         bytes: &[u8],
         socket: &mut NodeSocket,
     ) -> Result<(), Error> {
-        self.node.receive(now, from, bytes, &mut self.pieces, socket)
+        self.node.receive(now, datagram.from, bytes, &mut self.pieces, socket)
     }
 
     fn handle_timer(&mut self, now: Time, socket: &mut NodeSocket) -> Result<(), Error> {

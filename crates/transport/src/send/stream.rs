@@ -227,7 +227,7 @@ pub fn send<P: AnyProtocol>(
         is_done: false,
         scratch: vec![0; host.node.room()],
     };
-    let mut program = Program::start(host, &mut supply, interface, common, (size, seed), None, on_event)?;
+    let mut program = Program::start(host, &mut supply, interface, common, size, None, on_event)?;
     let mut done_since = None;
     let outcome = loop {
         let now = match program.step(&mut supply, on_event) {

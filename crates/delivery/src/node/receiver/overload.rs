@@ -20,7 +20,8 @@ const TOLERANCE: f64 = 0.25;
 
 /// What a receiver of the base layer alone, for so long, should report, if its path is overloaded.
 pub(super) fn notice(
-    (base, packet): (Rate, Size),
+    base: Rate,
+    packet: Size,
     alone_for: Duration,
     recent: Option<RecentPackets>,
 ) -> Option<Notice> {
@@ -43,10 +44,10 @@ mod tests {
 
     #[test]
     fn only_a_base_layer_at_its_rate_that_loses_much_is_too_fast() {
-        let of = (Rate::from_mbps(4.0), Size::from_bytes(1000));
-        let over = Duration::from_secs(5);
-        let found = |sent, received| notice(of, ALONE_FOR, Some(RecentPackets { sent, received, over }));
         let (base, arriving) = (Rate::from_mbps(4.0), Rate::from_mbps(2.0));
+        let (packet, over) = (Size::from_bytes(1000), Duration::from_secs(5));
+        let found =
+            |sent, received| notice(base, packet, ALONE_FOR, Some(RecentPackets { sent, received, over }));
         assert_eq!(found(2500, 1250), Some(Notice::BaseTooFast { base, arriving, lost: 0.5 }));
         assert_eq!(found(2500, 2300), None);
         // The rate of a source that adapts to its receivers.

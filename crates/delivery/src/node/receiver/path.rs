@@ -151,13 +151,7 @@ impl PathChoice {
     }
 
     /// A datagram came by multicast while a session, with this source and number, was looked for.
-    pub(super) fn probed(
-        &mut self,
-        now: Time,
-        (source, tsi): (Option<IpAddr>, u64),
-        from: IpAddr,
-        bytes: &[u8],
-    ) {
+    pub(super) fn probed(&mut self, now: Time, source: Option<IpAddr>, tsi: u64, from: IpAddr, bytes: &[u8]) {
         let Some(probe) = &mut self.probe else { return };
         let is_session = View::new(bytes).ok().and_then(|view| view.tsi()) == Some(tsi);
         if is_session && source.is_none_or(|source| source == from) {
@@ -170,7 +164,7 @@ impl PathChoice {
 mod tests {
     use super::*;
 
-    const SESSION: (Option<IpAddr>, u64) = (None, 7);
+    const SESSION: u64 = 7;
 
     fn at(seconds: f64) -> Time {
         Time::from_secs_f64(seconds)
@@ -187,7 +181,7 @@ mod tests {
         for half in 0..2000 {
             let now = from + f64::from(half) / 2.0;
             if comes {
-                choice.probed(at(now), SESSION, from_any, &packet(number));
+                choice.probed(at(now), None, SESSION, from_any, &packet(number));
             }
             let silent = if choice.by_relay { Duration::ZERO } else { at(now).since(at(from)) };
             if let Some(turn) = choice.look(at(now), silent) {

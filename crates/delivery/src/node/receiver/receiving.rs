@@ -193,7 +193,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let (alone_for, recent) =
             (receiving.session.base_only_for(now), receiving.session.recent_packets(now));
         if !receiving.warned_of_base
-            && let Some(notice) = overload::notice((receiving.base, packet), alone_for, recent)
+            && let Some(notice) = overload::notice(receiving.base, packet, alone_for, recent)
         {
             receiving.warned_of_base = true;
             self.outputs.push_back(Output::Notice(notice));

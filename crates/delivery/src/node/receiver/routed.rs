@@ -88,8 +88,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             let State::Routed(routed) = &mut self.state else { return Ok(()) };
             let Some((datagram, bytes)) = batch.get_mut(number) else { break };
             self.now = self.now.max(datagram.at);
-            let from = (datagram.incoming.from, datagram.ecn);
-            let described = routed.member.receive(self.now, from, bytes, &mut Outputs(&mut self.outputs));
+            let (from, ecn) = (datagram.incoming.from, datagram.ecn);
+            let described =
+                routed.member.receive(self.now, from, ecn, bytes, &mut Outputs(&mut self.outputs));
             if let Some(session) = described {
                 self.begin_routed(session);
             }

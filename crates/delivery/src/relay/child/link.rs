@@ -72,8 +72,10 @@ pub(super) struct Link {
 impl Link {
     pub(super) fn new(
         now: Time,
-        (parent, nonce): (SocketAddr, u64),
-        (id, handle): (u64, u32),
+        parent: SocketAddr,
+        nonce: u64,
+        id: u64,
+        handle: u32,
         keep_alive: Duration,
         random: &mut Stream,
     ) -> Link {

@@ -29,7 +29,9 @@ pub(super) fn cookie(
 pub(super) fn is_cookie(
     secret: &Secret,
     now: Time,
-    (from, nonce, session): (SocketAddr, u64, &SessionKey),
+    from: SocketAddr,
+    nonce: u64,
+    session: &SessionKey,
     cookie: &[u8; 16],
 ) -> bool {
     let (from, nonce, session) = (place_bytes(from), nonce.to_be_bytes(), key_bytes(session));

@@ -75,7 +75,7 @@ fn packets_of_held_channels_arrive_whole_with_their_marks() {
         for ecn in [Ecn::Marked, Ecn::Capable, Ecn::NotCapable] {
             let bytes: Vec<Vec<u8>> =
                 lengths.iter().enumerate().map(|(n, length)| vec![n as u8; *length]).collect();
-            server.forward(0, (Channel(3), SOURCE), bytes.iter().map(Vec::as_slice), ecn);
+            server.forward(0, Channel(3), SOURCE, bytes.iter().map(Vec::as_slice), ecn);
             let mut came = Vec::new();
             until(&mut server, &mut tunnels, &mut inbox, |_, _, inbox| {
                 for index in 0..inbox.len() {
@@ -105,7 +105,7 @@ fn beyond_the_highest_rate_packets_are_dropped_and_nobody_is_let_in() {
     let (begin, packet) = (Instant::now(), [7; 1000]);
     while begin.elapsed() < StdDuration::from_millis(2500) {
         // 80 Mbit/s.
-        server.forward(0, (Channel(0), SOURCE), [packet.as_slice(); 10], Ecn::Capable);
+        server.forward(0, Channel(0), SOURCE, [packet.as_slice(); 10], Ecn::Capable);
         server.read(&mut |_| {});
         server.look(&mut |_| {});
         inbox.clear();
