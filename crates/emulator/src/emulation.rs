@@ -167,7 +167,7 @@ impl Emulation {
             let data = epoll::EventData::new_u64(u64::from(number));
             epoll::add(&waiter, &device, data, epoll::EventFlags::IN)
                 .map_err(|error| Error::system("epoll_ctl")(error.into()))?;
-            let host = Host::new((HostId(number), plan.node), &plan.name, namespace, starter);
+            let host = Host::new(HostId(number), plan.node, &plan.name, namespace, starter);
             let (joined, warned) = (Joined::default(), Warned::default());
             places.push(Place { host, device, statistics, joined, warned });
         }
@@ -222,7 +222,7 @@ impl Emulation {
         let path = self.simulation.open_path(from, to)?;
         self.flow_routers.insert(path, self.routers_on(path));
         let which = Match { from_port: plan.from_port, to_port: plan.to_port };
-        self.flows.declare((plan.from, plan.to), plan.protocol, which, path);
+        self.flows.declare(plan.from, plan.to, plan.protocol, which, path);
         Ok(path)
     }
 

@@ -72,7 +72,7 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    fn fits(&self, (from, to): (u16, u16)) -> bool {
+    fn fits(&self, from: u16, to: u16) -> bool {
         self.from_port.is_none_or(|port| port == from) && self.to_port.is_none_or(|port| port == to)
     }
 }
@@ -86,16 +86,16 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    pub(crate) fn declare(&mut self, ends: (HostId, HostId), protocol: u8, which: Match, path: ForeignPath) {
-        self.declared.entry((ends.0, ends.1, protocol)).or_default().push((which, path));
+    pub(crate) fn declare(&mut self, from: HostId, to: HostId, protocol: u8, only: Match, path: ForeignPath) {
+        self.declared.entry((from, to, protocol)).or_default().push((only, path));
         self.connections.insert(path, (None, Novelty::default()));
     }
 
     /// The path of the flow that a packet belongs to, and whether it counts there.
-    pub(crate) fn find(&self, ends: (HostId, HostId), view: &View) -> Option<(ForeignPath, bool)> {
-        let of_ends = self.declared.get(&(ends.0, ends.1, view.protocol))?;
-        let ports = view.ports?;
-        let (_, path) = of_ends.iter().find(|(which, _)| which.fits(ports))?;
+    pub(crate) fn find(&self, from: HostId, to: HostId, view: &View) -> Option<(ForeignPath, bool)> {
+        let of_ends = self.declared.get(&(from, to, view.protocol))?;
+        let (from_port, to_port) = view.ports?;
+        let (_, path) = of_ends.iter().find(|(which, _)| which.fits(from_port, to_port))?;
         let counts = view.protocol != protocol::TCP || view.tcp.is_some_and(|segment| segment.data > 0);
         Some((*path, counts))
     }

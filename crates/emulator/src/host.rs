@@ -30,12 +30,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(
-        (id, node): (HostId, NodeId),
-        name: &str,
-        namespace: OwnedFd,
-        starter: Starter,
-    ) -> Host {
+    pub(crate) fn new(id: HostId, node: NodeId, name: &str, namespace: OwnedFd, starter: Starter) -> Host {
         Host { id, node, name: name.into(), namespace: Arc::new(namespace), starter }
     }
 

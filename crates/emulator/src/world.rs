@@ -117,7 +117,7 @@ fn replicate(
     let mut plans = Vec::new();
     for (index, session) in scenario.sessions.iter().enumerate() {
         let added =
-            sessions::add(&mut emulation, options.read_relayed, (scenario, index), seed, &hosts, &mut flows)?;
+            sessions::add(&mut emulation, options.read_relayed, scenario, index, seed, &hosts, &mut flows)?;
         channels.push(added.channels);
         plans.extend(added.endpoints);
         tracing::debug!(session = session.name, "session added");

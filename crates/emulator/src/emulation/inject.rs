@@ -95,24 +95,24 @@ impl Emulation {
         let (Some(source), Some(target)) = (self.host(from), to.and_then(|to| self.host(to))) else {
             return self.refuse(from, view);
         };
-        let (ends, nodes) = ((from, target.id()), (source.node(), target.node()));
-        let relayed = self.hops.find(ends, view, bytes);
-        if nodes.0 == nodes.1 {
+        let (to, above, below) = (target.id(), source.node(), target.node());
+        let relayed = self.hops.find(from, to, view, bytes);
+        if above == below {
             // There is no link between them.
             if let Some(relayed) = relayed {
                 self.hops.count(&mut self.simulation, relayed, Ecn::NotCapable);
             }
-            if let Some(place) = self.places.get(ends.1.0 as usize) {
+            if let Some(place) = self.places.get(to.0 as usize) {
                 self.lateness.refused += u64::from(place.device.write(bytes).is_err());
             }
             return;
         }
-        let flow = self.flows.find(ends, view);
+        let flow = self.flows.find(from, to, view);
         let declared = flow
             .map(|(path, counts)| (path, self.flow_routers.get(&path).copied().unwrap_or_default(), counts));
         let hop = relayed.and_then(|relayed| self.hops.path(relayed));
         let declared = declared.or_else(|| hop.map(|(path, routers)| (path, routers, true)));
-        let path = declared.or_else(|| self.path(nodes).map(|(path, routers)| (path, routers, false)));
+        let path = declared.or_else(|| self.path(above, below).map(|(path, routers)| (path, routers, false)));
         let Some((path, routers, counts)) = path else { return self.refuse(from, view) };
         if view.hops <= routers {
             return self.expire(from, view, routers);
@@ -123,7 +123,7 @@ impl Emulation {
     }
 
     /// The path between two nodes, opened when it is needed for the first time.
-    fn path(&mut self, (from, to): (NodeId, NodeId)) -> Option<(ForeignPath, u8)> {
+    fn path(&mut self, from: NodeId, to: NodeId) -> Option<(ForeignPath, u8)> {
         if let Some(known) = self.paths.get(&(from, to)) {
             return *known;
         }

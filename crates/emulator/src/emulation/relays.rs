@@ -69,10 +69,10 @@ pub(super) struct Relayed {
 
 impl Hops {
     /// The packet of a session in bytes from one host to another.
-    pub(super) fn find(&self, ends: (HostId, HostId), view: &View, bytes: &[u8]) -> Option<Relayed> {
-        let (from, _) = view.ports.filter(|_| view.protocol == protocol::UDP)?;
-        let hops = self.by_ends.get(&ends)?;
-        let hop = hops.iter().copied().find(|&hop| self.list.get(hop).is_some_and(|hop| hop.port == from))?;
+    pub(super) fn find(&self, from: HostId, to: HostId, view: &View, bytes: &[u8]) -> Option<Relayed> {
+        let (port, _) = view.ports.filter(|_| view.protocol == protocol::UDP)?;
+        let hops = self.by_ends.get(&(from, to))?;
+        let hop = hops.iter().copied().find(|&hop| self.list.get(hop).is_some_and(|hop| hop.port == port))?;
         self.packet(hop, view, bytes)
     }
 

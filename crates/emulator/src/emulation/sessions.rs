@@ -95,25 +95,17 @@ impl Emulation {
     /// # Errors
     /// [`Error::Network`].
     pub fn add_session(&mut self, plan: SessionPlan) -> Result<Vec<ReceiverId>, Error> {
-        let count = u16::try_from(plan.groups.len()).unwrap_or(u16::MAX);
-        let (groups, life) = (plan.groups, (plan.start, plan.stop));
-        let receivers = &plan.receivers;
-        let (session, ids) = self.open_session(&plan.name, plan.source, receivers, (count, 0), life)?;
-        for group in groups {
+        let (session, ids) = self.open_session(&plan, 0)?;
+        for group in plan.groups {
             self.sessions.add_group(session, group);
         }
         Ok(ids)
     }
 
-    fn open_session(
-        &mut self,
-        name: &str,
-        source: HostId,
-        plans: &[ReceiverPlan],
-        (channels, room): (u16, u16),
-        (start, stop): (Time, Option<Time>),
-    ) -> Result<(usize, Vec<ReceiverId>), Error> {
-        let unknown = || NetworkError::NoPath { from: format!("host {}", source.0), to: name.to_owned() };
+    /// Opens a session with room for so many groups that are not known now. Returns its place.
+    fn open_session(&mut self, plan: &SessionPlan, room: u16) -> Result<(usize, Vec<ReceiverId>), Error> {
+        let SessionPlan { ref name, source, ref groups, receivers: ref plans, start, stop } = *plan;
+        let unknown = || NetworkError::NoPath { from: format!("host {}", source.0), to: name.clone() };
         let source_node = self.host(source).ok_or_else(unknown)?.node();
         let mut receivers = Vec::with_capacity(plans.len());
         for plan in plans {
@@ -129,10 +121,10 @@ impl Emulation {
         let config = SessionConfig {
             source_node,
             source: Outsider,
-            channels: channels.max(room),
+            channels: u16::try_from(groups.len()).unwrap_or(u16::MAX).max(room),
             ecn: EcnField::NotCapable,
             observes_late_packets: true,
-            name: name.to_owned(),
+            name: name.clone(),
             start,
             stop,
             receivers: receivers.into_iter().collect(),
@@ -142,7 +134,7 @@ impl Emulation {
         let hosts: Vec<HostId> = plans.iter().map(|plan| plan.host).collect();
         let ids = self.simulation.add_session(config)?;
         let first = ids.first().ok_or_else(unknown)?.session();
-        Ok((self.keep_session((first, room), source, &hosts, &ids), ids))
+        Ok((self.keep_session(first, room, source, &hosts, &ids), ids))
     }
 
     /// Carries a session that was planned for the simulation, with the host of its source, the group of each
@@ -161,7 +153,7 @@ impl Emulation {
         config.observes_late_packets = true;
         let ids = self.simulation.add_session(config)?;
         if let Some(first) = ids.first() {
-            let session = self.keep_session((first.session(), 0), source, hosts, &ids);
+            let session = self.keep_session(first.session(), 0, source, hosts, &ids);
             for &group in groups {
                 self.sessions.add_group(session, group);
             }
@@ -172,7 +164,8 @@ impl Emulation {
     /// Keeps what is needed to carry a session. Returns its place.
     fn keep_session(
         &mut self,
-        (id, room): (SessionId, u16),
+        id: SessionId,
+        room: u16,
         source: HostId,
         hosts: &[HostId],
         ids: &[ReceiverId],
@@ -202,12 +195,13 @@ impl Emulation {
             None => {
                 let node = self.host(source)?.node();
                 let others = self.places.iter().map(|place| &place.host).filter(|host| host.node() != node);
-                let plans: Vec<ReceiverPlan> = others
+                let receivers = others
                     .map(|host| ReceiverPlan { host: host.id(), join_latency, leave_latency })
                     .collect();
                 let name = format!("groups of {}", self.host(source)?.name());
-                let life = (self.simulation.now(), None);
-                let opened = self.open_session(&name, source, &plans, (0, STRANGE_GROUPS), life);
+                let (groups, start) = (Vec::new(), self.simulation.now());
+                let plan = SessionPlan { name, source, groups, receivers, start, stop: None };
+                let opened = self.open_session(&plan, STRANGE_GROUPS);
                 let session = opened.ok().map(|(session, _)| session);
                 self.sessions.strangers.insert(source, session);
                 session
@@ -220,7 +214,7 @@ impl Emulation {
         let channel = self.sessions.add_group(session, group)?;
         let hosts: Vec<HostId> = carried_hosts(&self.sessions.list[session]);
         for host in hosts {
-            self.update_channel(host, group, (session, channel));
+            self.update_channel(host, group, session, channel);
         }
         Some((session, channel))
     }
@@ -229,13 +223,13 @@ impl Emulation {
     pub(super) fn update_group(&mut self, host: HostId, group: IpAddr) {
         for index in 0.. {
             let of_group = self.sessions.by_group.get(&group);
-            let Some(&channel) = of_group.and_then(|list| list.get(index)) else { return };
-            self.update_channel(host, group, channel);
+            let Some(&(session, channel)) = of_group.and_then(|list| list.get(index)) else { return };
+            self.update_channel(host, group, session, channel);
         }
     }
 
     /// Joins or leaves a channel as a host wants it.
-    fn update_channel(&mut self, host: HostId, group: IpAddr, (session, channel): (usize, Channel)) {
+    fn update_channel(&mut self, host: HostId, group: IpAddr, session: usize, channel: Channel) {
         let Some(carried) = self.sessions.list.get_mut(session) else { return };
         let Some(&receiver) = carried.receivers.get(&host) else { return };
         let Some(place) = self.places.get(host.0 as usize) else { return };

@@ -127,9 +127,7 @@ impl Endpoints {
         let (sender, news) = channel();
         let mut endpoints = Endpoints { running: Vec::new(), news, incomplete };
         for (number, plan) in plans.into_iter().enumerate() {
-            let news = (number, sender.clone());
-            let running = start(emulation, options, plan, news)?;
-            endpoints.running.push(running);
+            endpoints.running.push(start(emulation, options, plan, number, sender.clone())?);
         }
         endpoints.wait_until_ready()?;
         Ok(endpoints)
@@ -230,7 +228,8 @@ fn start(
     emulation: &Emulation,
     options: &WorldOptions<'_>,
     plan: EndpointPlan,
-    news: (usize, Sender<(usize, News)>),
+    number: usize,
+    news: Sender<(usize, News)>,
 ) -> Result<Running, String> {
     let cannot = |error: std::io::Error| format!("the process of {} cannot be started: {error}", plan.name);
     let host = emulation.host(plan.host).ok_or_else(|| format!("{} has no host", plan.name))?;
@@ -241,13 +240,12 @@ fn start(
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let (reports, receiver, is_relayed) = (emulation.reports(), plan.receiver(), plan.is_relayed);
     let reader = std::thread::Builder::new().name("reports".to_owned()).spawn(move || {
-        let (number, news) = news;
         let mut reason = None;
         if let Some(output) = output {
             for line in BufReader::new(output).lines() {
                 let read = line.map_err(|error| error.to_string());
                 if let Err(error) =
-                    read.and_then(|line| take(&line, (receiver, is_relayed), &reports, (number, &news)))
+                    read.and_then(|line| take(&line, receiver, is_relayed, &reports, number, &news))
                 {
                     reason = Some(error);
                     break;
@@ -264,9 +262,11 @@ fn start(
 /// Passes on what a line says.
 fn take(
     line: &str,
-    (receiver, is_relayed): (Option<ReceiverId>, bool),
+    receiver: Option<ReceiverId>,
+    is_relayed: bool,
     reports: &Reports,
-    (number, news): (usize, &Sender<(usize, News)>),
+    number: usize,
+    news: &Sender<(usize, News)>,
 ) -> Result<(), String> {
     let line: Line = serde_json::from_str(line).map_err(|error| format!("it wrote `{line}`: {error}"))?;
     // Sends fail when the run is over, and then nobody needs to know.

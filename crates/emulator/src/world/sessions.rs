@@ -44,7 +44,8 @@ fn group(session: usize, channel: u16) -> Ipv4Addr {
 pub(super) fn add(
     emulation: &mut Emulation,
     read_relayed: ReadRelayed,
-    (scenario, index): (&Scenario, usize),
+    scenario: &Scenario,
+    index: usize,
     seed: u64,
     hosts: &Hosts,
     flows: &mut Vec<WorldFlow>,
