@@ -43,12 +43,12 @@ impl<H: Header> Host<H> for SourceHost<'_, H> {
             }
             Target::Peer(peer) => {
                 if let Some(first) = self.tree.down_towards(peer.0, None) {
-                    send_down(self.engine, self.tree, SOURCE, &send, (first, peer));
+                    send_down(self.engine, self.tree, SOURCE, peer, first, &send);
                 }
             }
             Target::Children(links) => {
                 debug_assert!(self.tree.has_routers(), "child links exist only in a session with routers");
-                send_over(self.engine, self.tree, (0, links), &send, self.ecn);
+                send_over(self.engine, self.tree, 0, links, &send, self.ecn);
             }
             Target::Source => debug_assert!(false, "a source does not send to itself"),
         }

@@ -164,7 +164,7 @@ impl Link {
     /// Offers a packet to a managed queue. `idle` is set if the transmitter is idle.
     pub(crate) fn enqueue(&mut self, now: Time, idle: bool, copy: PacketCopy, dropped: &mut Vec<Dropped>) {
         let idle_since = idle.then_some(self.free_at.time);
-        self.rest_mut().enqueue((now, idle_since), copy, dropped);
+        self.rest_mut().enqueue(now, idle_since, copy, dropped);
     }
 
     /// The packet to transmit next. The queue may drop others before it.

@@ -35,11 +35,11 @@ impl<H: Header> Host<H> for RouterHost<'_, H> {
             Target::Peer(peer) => {
                 // A member that is not below this node has no path down from it.
                 if let Some(first) = self.tree.down_from(self.node, peer.0) {
-                    send_down(self.engine, self.tree, self.peer, &send, (first, peer));
+                    send_down(self.engine, self.tree, self.peer, peer, first, &send);
                 }
             }
             Target::Children(links) => {
-                send_over(self.engine, self.tree, (self.node, links), &send, self.ecn);
+                send_over(self.engine, self.tree, self.node, links, &send, self.ecn);
             }
             Target::Channel(_) => debug_assert!(false, "a router sends to child links"),
         }
@@ -61,8 +61,9 @@ pub(super) fn send_down<H: Header>(
     engine: &mut Engine<H>,
     tree: &Tree,
     from: Peer,
+    to: Peer,
+    first: LinkId,
     send: &Send<H>,
-    (first, to): (LinkId, Peer),
 ) {
     for index in 0..send.count {
         let body = Body::Unicast { from, header: nth(send, index) };
@@ -74,7 +75,8 @@ pub(super) fn send_down<H: Header>(
 pub(super) fn send_over<H: Header>(
     engine: &mut Engine<H>,
     tree: &Tree,
-    (node, links): (u32, ChildSet),
+    node: u32,
+    links: ChildSet,
     send: &Send<H>,
     ecn: EcnField,
 ) {

@@ -124,7 +124,8 @@ impl Rest {
     /// Offers a packet to a managed queue. The transmitter is idle since `idle_since`, if it is.
     pub(super) fn enqueue(
         &mut self,
-        (now, idle_since): (Time, Option<Time>),
+        now: Time,
+        idle_since: Option<Time>,
         copy: PacketCopy,
         dropped: &mut Vec<Dropped>,
     ) {

@@ -199,7 +199,7 @@ impl Link {
         let Some(first_arrival) = self.varying().map(|varying| varying.first_arrival) else {
             return self.push_on_wire(pool, arrival, copy);
         };
-        let index = self.insert_on_wire(pool, (arrival, copy), first_arrival);
+        let index = self.insert_on_wire(pool, arrival, copy, first_arrival);
         self.varying_mut().is_some_and(|varying| {
             if index == 0 {
                 varying.first_arrival = arrival;

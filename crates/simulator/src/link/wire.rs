@@ -159,20 +159,21 @@ impl Link {
     pub(super) fn insert_on_wire(
         &mut self,
         pool: &mut WirePool,
-        (arrival, copy): (Key, PacketCopy),
+        arrival: Key,
+        copy: PacketCopy,
         first_arrival: Key,
     ) -> usize {
         if !self.has_first {
             (self.first, self.has_first) = (copy, true);
             return 0;
         }
-        let (index, follower) = if arrival < first_arrival {
-            (0, (first_arrival, std::mem::replace(&mut self.first, copy)))
-        } else {
-            (1, (arrival, copy))
-        };
         self.has_followers = true;
-        index + self.followers.insert(pool, follower.0, follower.1)
+        if arrival < first_arrival {
+            let first = std::mem::replace(&mut self.first, copy);
+            self.followers.insert(pool, first_arrival, first)
+        } else {
+            1 + self.followers.insert(pool, arrival, copy)
+        }
     }
 
     /// Takes the first packet in flight. Also returns when the next arrives, if there is one.

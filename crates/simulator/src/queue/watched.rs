@@ -90,15 +90,15 @@ impl Watched {
         if let Some(packet) = self.waiting_packet(&copy) {
             self.record(context.now, LinkEvent::Offered, copy, packet);
         }
-        let before = (context.dropped.len(), context.counters.marks);
+        let (drops, marks) = (context.dropped.len(), context.counters.marks);
         self.inner.enqueue(copy, context);
-        self.note_choices(before, Some(copy), context);
+        self.note_choices(drops, marks, Some(copy), context);
     }
 
     pub(super) fn dequeue(&mut self, context: &mut QueueContext<'_>) -> Option<PacketCopy> {
-        let before = (context.dropped.len(), context.counters.marks);
+        let (drops, marks) = (context.dropped.len(), context.counters.marks);
         let taken = self.inner.dequeue(context);
-        self.note_choices(before, taken, context);
+        self.note_choices(drops, marks, taken, context);
         let copy = taken?;
         // A packet that was enqueued before the tap is unknown.
         if let Some(packet) = self.waiting_packet(&copy) {
@@ -119,15 +119,15 @@ impl Watched {
         &self.inner
     }
 
-    /// Records what the inner queue did since `before`. It marks only the packet that it enqueues or
-    /// dequeues.
+    /// Records what the inner queue did since it had so many drops and marks. It marks only the packet that it
+    /// enqueues or dequeues.
     fn note_choices(
         &mut self,
-        before: (usize, u64),
+        drops: usize,
+        marks: u64,
         at_hand: Option<PacketCopy>,
         context: &QueueContext<'_>,
     ) {
-        let (drops, marks) = before;
         for dropped in context.dropped.get(drops..).unwrap_or_default() {
             if let Some(packet) = self.waiting_packet(&dropped.0) {
                 self.waiting.remove(&dropped.0.packet);

@@ -37,7 +37,8 @@ impl<F: Family> Simulation<F> {
     /// receivers, as given, and the nodes.
     pub(super) fn build_tree(
         &self,
-        (session, source): (&str, NodeId),
+        session: &str,
+        source: NodeId,
         plans: &[ReceiverPlan],
         channels: u16,
         routes: Routes,

@@ -115,7 +115,7 @@ impl<F: Family> Simulation<F> {
         let node = copy.position;
         if let &Body::Channel { channel, header, has_data } = self.engine.slab.body(copy.packet) {
             for receiver in self.sessions[session as usize].tree.receivers_at(node) {
-                self.deliver_data(session, receiver, (channel, header, has_data), copy);
+                self.deliver_data(session, receiver, channel, header, has_data, copy);
             }
             let router = self.router_agent(session, node);
             if router.is_none() || !header.is_held_by_routers() {
@@ -133,7 +133,9 @@ impl<F: Family> Simulation<F> {
         &mut self,
         session: u32,
         receiver: u32,
-        (channel, header, has_data): (Channel, F::Header, bool),
+        channel: Channel,
+        header: F::Header,
+        has_data: bool,
         copy: PacketCopy,
     ) {
         let to = &mut self.sessions[session as usize];

@@ -218,8 +218,8 @@ impl<F: Family> Simulation<F> {
         }
         let session = self.sessions.len() as u32;
         let routes = self.add_session_routes(session);
-        let root = (config.name.as_str(), config.source_node);
-        let (mut tree, origins) = self.build_tree(root, &plans, config.channels, routes)?;
+        let (mut tree, origins) =
+            self.build_tree(&config.name, config.source_node, &plans, config.channels, routes)?;
         let routers = match config.routers {
             Some(routers) => self.set_routers(&mut tree, &origins.nodes, routers)?,
             None => Vec::new(),
