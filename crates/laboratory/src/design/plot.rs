@@ -10,7 +10,8 @@ use crate::results::report::canvas::{self, Side, Tick, line};
 use crate::results::report::palette::{MUTED, Palette, TEXT};
 
 /// The picture's size, and the plane in it, in pixels.
-const SIZE: (f64, f64) = (640.0, 420.0);
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 420.0;
 const ACROSS: Range<f64> = 64.0..620.0;
 const DOWN: Range<f64> = 40.0..370.0;
 
@@ -37,7 +38,7 @@ pub(super) fn logarithmic(x: &str, y: &str, curves: &[Curve<'_>]) -> Result<Stri
     let up = up.start - 0.05..up.end + 0.05;
     let names: Vec<(&str, &str)> = curves.iter().map(|curve| (curve.name, curve.protocol)).collect();
     let hues = Palette::of_things(&names);
-    canvas::alone(&format!("{y} over {x}"), SIZE, |sheet| {
+    canvas::alone(&format!("{y} over {x}"), WIDTH, HEIGHT, |sheet| {
         let plane = sheet.plane(ACROSS, DOWN, across.clone(), up.clone());
         plane.rows(sheet, &decades(&up))?;
         plane.bottom(sheet, &decades(&across))?;
@@ -50,7 +51,7 @@ pub(super) fn logarithmic(x: &str, y: &str, curves: &[Curve<'_>]) -> Result<Stri
             at += 24.0 + 7.0 * curve.name.chars().count() as f64;
         }
         sheet.text(y, (8.0, 12.0), Side::Start, MUTED)?;
-        sheet.text(x, ((ACROSS.start + ACROSS.end) / 2.0, SIZE.1 - 14.0), Side::Middle, TEXT)
+        sheet.text(x, ((ACROSS.start + ACROSS.end) / 2.0, HEIGHT - 14.0), Side::Middle, TEXT)
     })
 }
 

@@ -23,6 +23,25 @@ pub(super) struct Route {
     pub(super) links: Vec<usize>,
 }
 
+/// A session or flows of a scenario, as it names them, with their paths.
+#[derive(Clone, Copy)]
+pub(super) struct Table<'t> {
+    pub(super) kind: &'static str,
+    pub(super) name: &'t str,
+    pub(super) routes: &'t [Route],
+}
+
+impl Table<'_> {
+    pub(super) fn subject(self) -> String {
+        format!("{} {}", self.kind, self.name)
+    }
+
+    /// The path of the table.
+    pub(super) fn path(self) -> String {
+        format!("{}s.{}", self.kind, self.name)
+    }
+}
+
 /// What is known of a scenario.
 pub(super) struct Facts<'s> {
     pub(super) scenario: &'s Scenario,

@@ -3,7 +3,7 @@
 use layercast_core::units::{Size, Time};
 
 use super::Doubt;
-use super::facts::{Facts, Route};
+use super::facts::{Facts, Table};
 use super::list::HARDLY_RUNS;
 use crate::scenario::{Draw, Traffic};
 
@@ -16,34 +16,35 @@ const ENOUGH_WITHOUT_ANSWERS: f64 = 1.0;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Doubt> {
     let sessions = facts.session_tables().filter_map(|(plan, routes)| {
         let start = plan.receivers_start.unwrap_or(plan.start);
-        late(facts, ("session", &plan.name), (start, plan.stop), routes, plan.packet_size, ENOUGH)
+        let table = Table { kind: "session", name: &plan.name, routes };
+        late(facts, table, start, plan.stop, plan.packet_size, ENOUGH)
     });
     let flows = facts.flow_tables().filter_map(|(plan, routes)| {
         let (packet, enough) = match &plan.traffic {
             Traffic::Tcp { options, .. } => (options.packet_size, ENOUGH),
             Traffic::Udp { packet_size, .. } => (*packet_size, ENOUGH_WITHOUT_ANSWERS),
         };
-        late(facts, ("flow", &plan.name), (plan.start, plan.stop), routes, packet, enough)
+        late(facts, Table { kind: "flow", name: &plan.name, routes }, plan.start, plan.stop, packet, enough)
     });
     sessions.chain(flows).collect()
 }
 
 fn late(
     facts: &Facts<'_>,
-    (kind, name): (&str, &str),
-    (start, stop): (Draw<Time>, Option<Time>),
-    routes: &[Route],
+    table: Table<'_>,
+    start: Draw<Time>,
+    stop: Option<Time>,
     packet: Size,
     enough: f64,
 ) -> Option<Doubt> {
     let last = facts.scenario.windows.iter().map(|window| window.end).max()?;
     let end = stop.map_or(last, |stop| stop.min(last));
     let left_s = end.as_secs_f64() - start.high().as_secs_f64();
-    let rtt_s = routes.iter().map(|route| facts.rtt_s(route, packet)).reduce(f64::max)?;
+    let rtt_s = table.routes.iter().map(|route| facts.rtt_s(route, packet)).reduce(f64::max)?;
     (left_s < enough * rtt_s).then(|| Doubt {
         lint: HARDLY_RUNS,
-        subject: format!("{kind} {name}"),
-        paths: vec![format!("{kind}s.{name}.start"), format!("{kind}s.{name}")],
+        subject: table.subject(),
+        paths: vec![format!("{}.start", table.path()), table.path()],
         message: format!(
             "it may start {:.3} s before its end, and a round trip on its path takes {rtt_s:.3} s: hardly anything is \
              measured",

@@ -4,7 +4,7 @@ use layercast_core::units::Size;
 use layercast_simulator::QueueConfig;
 
 use super::Doubt;
-use super::facts::{Facts, Route};
+use super::facts::{Facts, Table};
 use super::list::{PACKET_ABOVE_MTU, PACKET_ABOVE_QUEUE};
 use crate::scenario::{QueueLimit, QueuePlan, Traffic};
 
@@ -15,45 +15,34 @@ const MTU: u32 = 1500;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for (plan, routes) in facts.session_tables() {
-        check_table(facts, ("session", &plan.name), plan.packet_size, routes, &mut doubts);
+        let table = Table { kind: "session", name: &plan.name, routes };
+        check_table(facts, table, plan.packet_size, &mut doubts);
     }
     for (plan, routes) in facts.flow_tables() {
         let (Traffic::Tcp { options: layercast_simulator::tcp::TcpOptions { packet_size, .. }, .. }
         | Traffic::Udp { packet_size, .. }) = &plan.traffic;
-        check_table(facts, ("flow", &plan.name), *packet_size, routes, &mut doubts);
+        check_table(facts, Table { kind: "flow", name: &plan.name, routes }, *packet_size, &mut doubts);
     }
     doubts
 }
 
-fn check_table(
-    facts: &Facts<'_>,
-    (kind, name): (&str, &str),
-    packet: Size,
-    routes: &[Route],
-    doubts: &mut Vec<Doubt>,
-) {
-    let paths = || {
-        vec![
-            format!("{kind}s.{name}.packet_size"),
-            format!("{kind}s.{name}"),
-            format!("defaults.{kind}.packet_size"),
-        ]
-    };
-    let subject = || format!("{kind} {name}");
+fn check_table(facts: &Facts<'_>, table: Table<'_>, packet: Size, doubts: &mut Vec<Doubt>) {
+    let key = |path: String| format!("{path}.packet_size");
+    let paths = || vec![key(table.path()), table.path(), key(format!("defaults.{}", table.kind))];
     if packet.as_bytes() > MTU {
         doubts.push(Doubt {
             lint: PACKET_ABOVE_MTU,
-            subject: subject(),
+            subject: table.subject(),
             paths: paths(),
             message: format!("its packets of {packet} are larger than the {MTU} bytes of an Ethernet"),
             remedy: format!("`packet_size` of at most \"{MTU} bytes\""),
         });
     }
     let too_small = |link: &&usize| never_admits(&facts.direction(**link).queue, packet);
-    let Some(&link) = routes.iter().flat_map(|route| &route.links).find(too_small) else { return };
+    let Some(&link) = table.routes.iter().flat_map(|route| &route.links).find(too_small) else { return };
     doubts.push(Doubt {
         lint: PACKET_ABOVE_QUEUE,
-        subject: subject(),
+        subject: table.subject(),
         paths: paths(),
         message: format!(
             "its packets of {packet} do not fit in the queue of {}, whose limit is {}, so all are lost",

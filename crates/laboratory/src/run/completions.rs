@@ -58,6 +58,15 @@ impl Completions {
             None => Some((*window, None)),
         }
     }
+
+    /// How often each flow has asked for channels in a window, from the counts at its start and end.
+    pub(super) fn asked(&self, over: &Window, from: &[Memberships], to: &[Memberships]) -> Vec<Memberships> {
+        let asked = |(flow, (from, to)): (usize, (&Memberships, &Memberships))| {
+            let done = self.part(flow, over).and_then(|(_, done)| done);
+            done.map_or(*to, |done| done.asked).since(*from)
+        };
+        from.iter().zip(to).enumerate().map(asked).collect()
+    }
 }
 
 /// The changes of a receiver that was measured until then: leaving with the object is none.

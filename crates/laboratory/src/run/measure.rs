@@ -130,15 +130,15 @@ pub(super) fn measure<F: Family>(
     }
     losses.finish(world);
     series.queue_delay_ms = queue_delays.into_series(bins.len());
-    let fair = FairLevels::new(scenario);
+    let fair = FairLevels::new(scenario, &series);
     let windows = scenario
         .windows
         .iter()
         .map(|window| {
             let mut measures = measure_window(world, scenario, window, &completions, &at_edges);
             let (start, end) = (at_edge(&at_edges, window.start), at_edge(&at_edges, window.end));
-            let asked = (start.asked.as_slice(), end.asked.as_slice());
-            fair.add_movement(world, window, &completions, asked, (&losses, &series), &mut measures);
+            let asked = completions.asked(window, &start.asked, &end.asked);
+            fair.add_movement(world, window, &completions, &asked, &losses, &mut measures);
             let limits = end.limits.iter().zip(&start.limits).map(|(end, start)| end.since(*start));
             for ((flow, limits), measures) in world.flows.iter().zip(limits).zip(&mut measures.flows) {
                 measures.limited = matches!(flow.id, WorldFlowId::Tcp(_)).then(|| shares(limits));

@@ -15,7 +15,8 @@ use crate::results::{Series, WindowMeasures};
 use crate::scenario::{Scenario, SessionPlan, Window};
 
 /// The groups and rates that define fair levels: flows are counted in the order of the results.
-pub(super) struct FairLevels {
+pub(super) struct FairLevels<'s> {
+    series: &'s Series,
     /// For each flow the flows of the first group that it is in.
     groups: Vec<Option<usize>>,
     members: Vec<Vec<usize>>,
@@ -30,8 +31,8 @@ fn cumulative(session: &SessionPlan) -> Vec<Rate> {
     session.layers.layers().map(|layer| session.layers.cumulative(layer)).collect()
 }
 
-impl FairLevels {
-    pub(super) fn new(scenario: &Scenario) -> FairLevels {
+impl<'s> FairLevels<'s> {
+    pub(super) fn new(scenario: &Scenario, series: &'s Series) -> FairLevels<'s> {
         let names = scenario.flow_names();
         let index: BTreeMap<&str, usize> =
             names.iter().enumerate().map(|(index, flow)| (flow.name.as_str(), index)).collect();
@@ -46,6 +47,7 @@ impl FairLevels {
         }
         let sessions = scenario.sessions.iter().enumerate();
         FairLevels {
+            series,
             groups,
             members,
             sessions: sessions
@@ -67,15 +69,15 @@ impl FairLevels {
         (layers > 0).then(|| Level::from_count(u16::try_from(layers).unwrap_or(u16::MAX)))
     }
 
-    /// Adds the level changes of receivers to the measures of a window. `asked_before` and `asked` are how often each
-    /// flow had asked for channels at its start and end.
+    /// Adds the level changes of receivers to the measures of a window. `asked` is how often each flow has asked
+    /// for channels in it.
     pub(super) fn add_movement<F: Family>(
         &self,
         world: &World<F>,
         window: &Window,
         completions: &Completions,
-        (asked_before, asked): (&[Memberships], &[Memberships]),
-        (losses, series): (&LossEvents, &Series),
+        asked: &[Memberships],
+        losses: &LossEvents,
         measures: &mut WindowMeasures,
     ) {
         let caused = losses.caused(world.flows.len(), window.start, window.end);
@@ -83,12 +85,12 @@ impl FairLevels {
         for (index, flow) in world.flows.iter().enumerate() {
             let WorldFlowId::Receiver(id) = flow.id else { continue };
             let Some((part, done)) = completions.part(index, window) else { continue };
-            let fair = self.of(index, |members| measures.together_kbps(members, series, start_s, self.bin_s));
+            let fair =
+                self.of(index, |members| measures.together_kbps(members, self.series, start_s, self.bin_s));
             let changes = before(world.simulation().level_changes(id), done.map(|done| done.until));
             let moved = movement(changes, flow.start, part.start, part.end, fair);
             let length_s = part.end.since(part.start).as_secs_f64();
-            let of = |asked: &[Memberships]| asked.get(index).copied().unwrap_or_default();
-            let asked = done.map_or_else(|| of(asked), |done| done.asked).since(of(asked_before));
+            let asked = asked.get(index).copied().unwrap_or_default();
             let caused = caused.as_ref().and_then(|caused| caused.get(index).copied());
             if let Some(measures) = measures.flows.get_mut(index) {
                 measures.movement = Some(with_costs(moved, length_s, asked, caused));

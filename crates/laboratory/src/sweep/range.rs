@@ -8,11 +8,11 @@ pub(super) const MOST_VALUES: usize = 1000;
 pub(super) fn expand(text: &str) -> Option<Result<Vec<String>, String>> {
     let (low, rest) = text.split_once("..")?;
     // A path may have two dots too: without a number before them it is not a range.
-    let low = quantity(low)?;
-    Some(between(low, rest))
+    let (low, unit) = quantity(low)?;
+    Some(between(low, unit, rest))
 }
 
-fn between((low, low_unit): (f64, &str), rest: &str) -> Result<Vec<String>, String> {
+fn between(low: f64, low_unit: &str, rest: &str) -> Result<Vec<String>, String> {
     if let Some((high, factor)) = rest.rsplit_once('*') {
         let (high, unit) = upper(high, low_unit)?;
         let factor: f64 =

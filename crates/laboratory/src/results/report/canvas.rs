@@ -64,7 +64,8 @@ pub(crate) fn both(
 ) -> Result<String, ResultsError> {
     let mut out = String::new();
     for width in [Width::Wide, Width::Narrow] {
-        let svg = draw(size(width), |sheet| paint(sheet, width))
+        let (across, down) = size(width);
+        let svg = draw(across, down, |sheet| paint(sheet, width))
             .map_err(|error| ResultsError::Plot { plot: label.to_owned(), reason: error.to_string() })?;
         out.push_str(&finish(&svg, label, width));
     }
@@ -74,10 +75,11 @@ pub(crate) fn both(
 /// Draws a plot for a file of its own, on white.
 pub(crate) fn alone(
     label: &str,
-    size: (f64, f64),
+    width: f64,
+    height: f64,
     paint: impl FnOnce(&Sheet<'_>) -> Drawn,
 ) -> Result<String, ResultsError> {
-    let svg = draw(size, paint)
+    let svg = draw(width, height, paint)
         .map_err(|error| ResultsError::Plot { plot: label.to_owned(), reason: error.to_string() })?;
     let svg = finish(&svg, label, Width::Wide);
     let (head, body) = svg.split_once('>').unwrap_or((&svg, ""));
@@ -85,7 +87,7 @@ pub(crate) fn alone(
     Ok(format!("{head} font-family=\"sans-serif\">\n{page}{}\n", body.trim_end()))
 }
 
-fn draw((width, height): (f64, f64), paint: impl FnOnce(&Sheet<'_>) -> Drawn) -> Drawn<String> {
+fn draw(width: f64, height: f64, paint: impl FnOnce(&Sheet<'_>) -> Drawn) -> Drawn<String> {
     let mut svg = String::new();
     let titles;
     {

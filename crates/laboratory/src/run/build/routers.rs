@@ -52,13 +52,14 @@ impl<F: Family> Making<'_, F> {
             (Some(failure), Some(stop)) => Some(failure.at.min(stop)),
             (failure, stop) => failure.map(|failure| failure.at).or(stop),
         };
-        let second = failure.map(|failure| (failure.back.max(self.start), self.plan.stop));
-        let spans = [(1, Some((self.start, stop))), (2, second)];
-        spans.into_iter().filter_map(|(number, span)| self.life(node, number, span?)).collect()
+        let first = self.life(node, 1, self.start, stop);
+        let second =
+            failure.and_then(|failure| self.life(node, 2, failure.back.max(self.start), self.plan.stop));
+        first.into_iter().chain(second).collect()
     }
 
     /// A life with a random stream of its own; none if it would end before it starts.
-    fn life(&self, node: usize, number: u32, (start, stop): (Time, Option<Time>)) -> Option<RouterLife<F>> {
+    fn life(&self, node: usize, number: u32, start: Time, stop: Option<Time>) -> Option<RouterLife<F>> {
         if stop.is_some_and(|stop| stop <= start) {
             return None;
         }

@@ -32,7 +32,8 @@ pub(super) struct Capture {
 struct Way {
     link: LinkId,
     /// The nodes that send on it and at its far end.
-    ends: (Address, Address),
+    near: Address,
+    far: Address,
     file: Option<CaptureFile>,
 }
 
@@ -58,7 +59,7 @@ impl Capture {
         let way = |link, from: usize, to: usize, is_captured: bool| -> Result<Way, ResultsError> {
             let file = || CaptureFile::create(directory, &scenario.nodes[from], &scenario.nodes[to]);
             let file = is_captured.then(file).transpose()?;
-            Ok(Way { link, ends: (node_address(from), node_address(to)), file })
+            Ok(Way { link, near: node_address(from), far: node_address(to), file })
         };
         let ways =
             [way(there, plan.from, plan.to, captured[0])?, way(back, plan.to, plan.from, captured[1])?];
@@ -82,7 +83,7 @@ impl Capture {
         sent.sort_by_key(|(_, record)| record.at);
         for (number, record) in &sent {
             let way = &mut self.ways[*number];
-            let packet = encode(record, way.ends, &self.addresses, &mut self.tcp);
+            let packet = encode(record, way.near, way.far, &self.addresses, &mut self.tcp);
             if let (Some(file), Some(packet)) = (&mut way.file, packet) {
                 let path = || file.path.clone();
                 write(&mut file.writer, record, &packet)
@@ -133,7 +134,8 @@ fn write<H>(
 /// The packet of a record. None if the scenario has no such flow, which does not happen.
 fn encode<H: AnyHeader>(
     record: &LinkRecord<H>,
-    (near, far): (Address, Address),
+    near: Address,
+    far: Address,
     addresses: &Addresses,
     tcp: &mut TcpPackets,
 ) -> Option<Packet> {
@@ -151,7 +153,7 @@ fn encode<H: AnyHeader>(
         }
         Carried::Datagram { flow } => {
             let flow = addresses.datagrams(*flow)?;
-            Some(udp::packet((flow.from, flow.to), (flow.from_port, udp::STREAM_PORT), &[], size, ecn))
+            Some(udp::packet(flow.from, flow.to, flow.from_port, udp::STREAM_PORT, &[], size, ecn))
         }
         Carried::Data { session, channel, header } => {
             let (source, group) = (addresses.source(*session)?, addresses.group(*session, *channel)?);
@@ -168,7 +170,7 @@ fn encode<H: AnyHeader>(
         }
         Carried::Membership { session, channel, change } => {
             let (source, group) = (addresses.source(*session)?, addresses.group(*session, *channel)?);
-            Some(multicast::membership((near, far), source, group, *change, ecn))
+            Some(multicast::membership(near, far, source, group, *change, ecn))
         }
     }
 }

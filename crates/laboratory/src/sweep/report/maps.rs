@@ -172,12 +172,12 @@ impl Maps<'_> {
         for (index, map) in self.maps.iter().enumerate() {
             let left = (index % columns) as f64 * 510.0;
             let top = (index / columns) as f64 * self.height() + TOP;
-            self.map(sheet, map, (left, top), room)?;
+            self.map(sheet, map, left, top, room)?;
         }
         Ok(())
     }
 
-    fn map(&self, sheet: &Sheet<'_>, map: &Map<'_>, (left, top): (f64, f64), room: f64) -> Drawn {
+    fn map(&self, sheet: &Sheet<'_>, map: &Map<'_>, left: f64, top: f64, room: f64) -> Drawn {
         let (rows, columns) = (self.order(self.down), self.order(self.across));
         let longest = self.labels(self.down).iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let start = left + (longest as f64 * CHARACTER + 12.0).min(room / 3.0);

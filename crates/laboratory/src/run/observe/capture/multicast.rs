@@ -26,14 +26,14 @@ pub(super) fn data(
     ecn: u8,
 ) -> Packet {
     let content = header.to_lct().map(|fields| lct(fields, session)).unwrap_or_default();
-    udp::packet((source, group), (DATA_PORT, DATA_PORT), &content, size, ecn)
+    udp::packet(source, group, DATA_PORT, DATA_PORT, &content, size, ecn)
 }
 
 /// A packet between a receiver and the source.
 pub(super) fn unicast(from: Address, to: Address, header: &impl AnyHeader, size: u32, ecn: u8) -> Packet {
     let mut room = [0; MAX_REPORT];
     let length = header.encode_report(&mut room).unwrap_or(0);
-    udp::packet((from, to), (FEEDBACK_PORT, FEEDBACK_PORT), &room[..length], size, ecn)
+    udp::packet(from, to, FEEDBACK_PORT, FEEDBACK_PORT, &room[..length], size, ecn)
 }
 
 /// An LCT header and the payload id. No file is sent in a simulation: the symbol's number is the last 24 bits
@@ -54,7 +54,8 @@ fn lct(fields: LctFields, session: u32) -> Vec<u8> {
 /// A graft or prune: a PIM Join/Prune message (RFC 7761, section 4.9.5) of one source and group from
 /// the router below to the one above. It is shorter than the simulator's message of 64 bytes.
 pub(super) fn membership(
-    (below, above): (Address, Address),
+    below: Address,
+    above: Address,
     source: Address,
     group: Address,
     change: MembershipChange,
@@ -80,5 +81,5 @@ pub(super) fn membership(
     bytes.extend(source);
     let sum = Sum16BitWords::new().add_slice(&bytes).ones_complement().to_ne_bytes();
     bytes[2..4].copy_from_slice(&sum);
-    Packet::new((below, ALL_PIM_ROUTERS), IpNumber::PIM, 1, ecn, &bytes, 0)
+    Packet::new(below, ALL_PIM_ROUTERS, IpNumber::PIM, 1, ecn, &bytes, 0)
 }

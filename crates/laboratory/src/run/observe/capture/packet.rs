@@ -15,7 +15,8 @@ impl Packet {
     /// Puts the IP header before what it carries. `size` is the packet's on the wire; a packet whose
     /// headers are longer than the simulator has it is as long as its headers.
     pub(super) fn new(
-        (from, to): (Address, Address),
+        from: Address,
+        to: Address,
         protocol: IpNumber,
         ttl: u8,
         ecn: u8,

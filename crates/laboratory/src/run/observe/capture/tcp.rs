@@ -73,23 +73,23 @@ impl TcpPackets {
 
 impl Moment<'_> {
     /// The timestamp of a data packet, and its echo.
-    fn of_data(&mut self, seq: i64) -> (u32, u32) {
+    fn of_data(&mut self, seq: i64) -> TcpOptionElement {
         self.passed.under_way.insert(seq, self.clock);
         if self.passed.under_way.len() > MOST_UNDER_WAY {
             self.passed.under_way.pop_first();
         }
-        (self.clock, self.passed.of_acks)
+        TcpOptionElement::Timestamp(self.clock, self.passed.of_acks)
     }
 
     /// The timestamp of an acknowledgement, and its echo: the first packet that it is the first to acknowledge
     /// (RFC 7323, section 4.3).
-    fn of_ack(&mut self, cumulative: i64) -> (u32, u32) {
+    fn of_ack(&mut self, cumulative: i64) -> TcpOptionElement {
         let under_way = self.passed.under_way.split_off(&(cumulative + 1));
         let acknowledged = std::mem::replace(&mut self.passed.under_way, under_way);
         let echo = acknowledged.values().next().copied().unwrap_or(0);
         self.passed.of_data = self.passed.of_data.max(echo);
         self.passed.of_acks = self.clock;
-        (self.clock, self.passed.of_data)
+        TcpOptionElement::Timestamp(self.clock, self.passed.of_data)
     }
 }
 
@@ -106,8 +106,8 @@ fn offset(connection: &Connection, seq: i64) -> u32 {
 }
 
 /// The option with timestamps, if the sizes of the connection's packets have room for it.
-fn timestamp(connection: &Connection, (value, echo): (u32, u32)) -> Option<TcpOptionElement> {
-    (connection.options >= TIMESTAMPS).then_some(TcpOptionElement::Timestamp(value, echo))
+fn timestamp(connection: &Connection, option: TcpOptionElement) -> Option<TcpOptionElement> {
+    (connection.options >= TIMESTAMPS).then_some(option)
 }
 
 /// What a SYN offers: the segment size, selective acknowledgements, timestamps, the window's scale.
@@ -137,17 +137,17 @@ pub(super) fn data(
     let number = moment.first.wrapping_add(offset(connection, seq));
     let mut header = TcpHeader::new(from_port, to_port, number, u16::MAX);
     let timestamp = timestamp(connection, moment.of_data(seq));
-    let ends = (connection.from, connection.to);
+    let (from, to) = (connection.from, connection.to);
     if seq == 0 && connection.has_syn {
         header.syn = true;
         // Both flags ask for ECN (RFC 3168, section 6.1.1).
         (header.ece, header.cwr) = (connection.ecn, connection.ecn);
-        return segment(ends, header, &syn_options(connection, timestamp), connection.options, 0, ecn);
+        return segment(from, to, header, &syn_options(connection, timestamp), connection.options, 0, ecn);
     }
     header.ack = true;
     header.acknowledgment_number = moment.first.wrapping_add(u32::from(connection.has_syn));
     header.cwr = reduced;
-    segment(ends, header, &usual_options(timestamp), connection.options, connection.payload, ecn)
+    segment(from, to, header, &usual_options(timestamp), connection.options, connection.payload, ecn)
 }
 
 /// An acknowledgement; the first one of packet 0 is the answer to the SYN.
@@ -181,12 +181,13 @@ pub(super) fn ack(
     }
     moment.passed.answered = true;
     let counted = connection.options + 8 * blocks.len() as u32;
-    segment((connection.to, connection.from), header, &options, counted, 0, ecn)
+    segment(connection.to, connection.from, header, &options, counted, 0, ecn)
 }
 
 /// A segment whose options fill the room that the packet's size counts, if they need less.
 fn segment(
-    ends: (Address, Address),
+    from: Address,
+    to: Address,
     mut header: TcpHeader,
     options: &[TcpOptionElement],
     counted: u32,
@@ -205,7 +206,7 @@ fn segment(
     }
     header.psh = payload > 0;
     let content = ZEROS.get(..payload as usize).unwrap_or(&ZEROS);
-    header.checksum = header.calc_checksum_ipv4_raw(ends.0, ends.1, content).unwrap_or_default();
+    header.checksum = header.calc_checksum_ipv4_raw(from, to, content).unwrap_or_default();
     let size = (Ipv4Header::MIN_LEN + header.header_len()) as u32 + payload;
-    Packet::new(ends, IpNumber::TCP, TTL, ecn, &header.to_bytes(), size)
+    Packet::new(from, to, IpNumber::TCP, TTL, ecn, &header.to_bytes(), size)
 }

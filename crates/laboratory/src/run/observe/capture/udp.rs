@@ -11,8 +11,10 @@ const TTL: u8 = 64;
 
 /// A packet from port to port whose payload begins with `content`.
 pub(super) fn packet(
-    ends: (Address, Address),
-    (source_port, destination_port): (u16, u16),
+    from: Address,
+    to: Address,
+    source_port: u16,
+    destination_port: u16,
     content: &[u8],
     size: u32,
     ecn: u8,
@@ -22,5 +24,5 @@ pub(super) fn packet(
     let length = (UdpHeader::LEN + content.len() + payload) as u16;
     let header = UdpHeader { source_port, destination_port, length, checksum: 0 };
     let headers = [&header.to_bytes()[..], content].concat();
-    Packet::new(ends, IpNumber::UDP, TTL, ecn, &headers, size)
+    Packet::new(from, to, IpNumber::UDP, TTL, ecn, &headers, size)
 }
