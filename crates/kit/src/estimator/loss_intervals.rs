@@ -32,15 +32,34 @@ pub struct LossIntervals {
     sums: Sums,
 }
 
-/// Weighted sums of lengths, each with its sum of weights.
+/// A weighted sum of lengths.
+#[derive(Clone, Copy, Debug, Default)]
+struct Weighted {
+    sum: f64,
+    weight: f64,
+}
+
+impl Weighted {
+    fn add(&mut self, weight: f64, interval: &Interval) {
+        self.sum += weight * interval.discount * interval.length;
+        self.weight += weight * interval.discount;
+    }
+
+    /// The average, if the weight is not zero.
+    fn mean(self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.sum / self.weight)
+    }
+}
+
+/// Weighted sums of lengths.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     /// The newest closed interval has the first weight.
-    alone: (f64, f64),
+    alone: Weighted,
     /// The open interval has the first weight and the oldest closed one drops out.
-    with_open: (f64, f64),
+    with_open: Weighted,
     /// The open interval has the first weight and, if there is room, no closed one drops out.
-    after_push: (f64, f64),
+    after_push: Weighted,
 }
 
 impl LossIntervals {
@@ -75,14 +94,14 @@ impl LossIntervals {
     /// The discount factor of the closed intervals, given an open one of this length (RFC 5348, section
     /// 5.5): 1 unless the open interval is more than twice their average.
     pub fn discount_factor(&self, open: f64) -> f64 {
-        let (Some(threshold), Some(mean)) = (self.threshold, ratio(self.sums.alone)) else { return 1.0 };
+        let (Some(threshold), Some(mean)) = (self.threshold, self.sums.alone.mean()) else { return 1.0 };
         if open > 2.0 * mean { (2.0 * mean / open).max(threshold) } else { 1.0 }
     }
 
     /// The average interval, given an open one: the larger of the averages with and without it. None before
     /// the first interval closed.
     pub fn average(&self, open: f64) -> Option<f64> {
-        let without_open = ratio(self.sums.alone)?;
+        let without_open = self.sums.alone.mean()?;
         Some(self.joined(open, self.sums.with_open).max(without_open))
     }
 
@@ -92,9 +111,9 @@ impl LossIntervals {
     }
 
     /// The average of an interval of `length`, with the first weight, and discounted older ones.
-    fn joined(&self, length: f64, (sum, weight): (f64, f64)) -> f64 {
+    fn joined(&self, length: f64, older: Weighted) -> f64 {
         let discount = self.discount_factor(length);
-        (length + discount * sum) / (1.0 + discount * weight)
+        (length + discount * older.sum) / (1.0 + discount * older.weight)
     }
 
     /// Closes an interval: older ones keep the discount that it caused.
@@ -146,26 +165,17 @@ impl LossIntervals {
     fn refresh(&mut self) {
         let count = self.closed.len();
         let mut sums = Sums::default();
-        let add = |sum: &mut (f64, f64), weight: f64, interval: &Interval| {
-            sum.0 += weight * interval.discount * interval.length;
-            sum.1 += weight * interval.discount;
-        };
         for (i, interval) in self.closed.iter().enumerate() {
-            add(&mut sums.alone, self.weights[i], interval);
+            sums.alone.add(self.weights[i], interval);
             if let Some(&weight) = self.weights.get(i + 1) {
-                add(&mut sums.after_push, weight, interval);
+                sums.after_push.add(weight, interval);
                 if i + 1 < count {
-                    add(&mut sums.with_open, weight, interval);
+                    sums.with_open.add(weight, interval);
                 }
             }
         }
         self.sums = sums;
     }
-}
-
-/// The average from a sum and its weight, if the weight is not zero.
-fn ratio((sum, weight): (f64, f64)) -> Option<f64> {
-    (weight > 0.0).then(|| sum / weight)
 }
 
 #[cfg(test)]

@@ -69,32 +69,32 @@ impl SenderClock {
 
     /// Reads the stamp of a packet that arrived at `now`.
     pub fn read(&mut self, stamp: u32, now: Time) -> ClockReading {
-        let Some(believed) = self.believed else {
+        let Some((believed, at)) = self.believed else {
             // Half a wrap above zero, so that earlier stamps can still be represented.
             let first = SendTime(1 << 32).expand(stamp);
             self.believed = Some((first, now));
             return ClockReading::At(first);
         };
-        if let Some(at) = plausible(believed, stamp, now) {
+        if let Some(sent) = plausible(believed, at, stamp, now) {
             self.suspect = None;
-            if at > believed.0 {
-                self.believed = Some((at, now));
+            if sent > believed {
+                self.believed = Some((sent, now));
             }
-            return ClockReading::At(at);
+            return ClockReading::At(sent);
         }
-        if let Some(suspect) = self.suspect
-            && let Some(at) = plausible(suspect, stamp, now)
+        if let Some((suspect, at)) = self.suspect
+            && let Some(sent) = plausible(suspect, at, stamp, now)
         {
-            *self = SenderClock { believed: Some((at, now)), suspect: None };
-            return ClockReading::Restarted(at);
+            *self = SenderClock { believed: Some((sent, now)), suspect: None };
+            return ClockReading::Restarted(sent);
         }
-        self.suspect = Some((believed.0.expand(stamp), now));
+        self.suspect = Some((believed.expand(stamp), now));
         ClockReading::Suspect
     }
 }
 
 /// The unwrapped stamp if it lies within the tolerance of where the clock should be.
-fn plausible((reference, at): (SendTime, Time), stamp: u32, now: Time) -> Option<SendTime> {
+fn plausible(reference: SendTime, at: Time, stamp: u32, now: Time) -> Option<SendTime> {
     let expected = reference.plus_us(now.since(at).as_us());
     let read = expected.expand(stamp);
     (read.0.abs_diff(expected.0) <= SenderClock::TOLERANCE.as_us()).then_some(read)

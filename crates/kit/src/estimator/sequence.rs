@@ -16,13 +16,13 @@ use layercast_core::units::{Duration, Layer, Rate, Seq, Size, Time, WireSeq};
 
 /// The estimated send time of lost packet `lost` between two packets that arrived, `before` and
 /// `after`: interpolated, rounded down to whole microseconds.
-pub fn lost_send_time(before: (Seq, SendTime), after: (Seq, SendTime), lost: Seq) -> SendTime {
-    let steps = after.0.0.saturating_sub(before.0.0).max(1);
-    let step = lost.0.saturating_sub(before.0.0).min(steps);
+pub fn lost_send_time(before: &Packet, after: &Packet, lost: Seq) -> SendTime {
+    let steps = after.seq.0.saturating_sub(before.seq.0).max(1);
+    let step = lost.0.saturating_sub(before.seq.0).min(steps);
     // A sender's clock does not go back; if stamps do, the earlier one is the best estimate.
-    let span_us = after.1.as_us().saturating_sub(before.1.as_us());
+    let span_us = after.sent.as_us().saturating_sub(before.sent.as_us());
     let offset_us = u128::from(span_us) * u128::from(step) / u128::from(steps);
-    before.1.plus_us(u64::try_from(offset_us).unwrap_or(u64::MAX))
+    before.sent.plus_us(u64::try_from(offset_us).unwrap_or(u64::MAX))
 }
 
 /// The largest gap in sequence numbers that still counts as loss on a layer of this rate: two
@@ -78,8 +78,8 @@ pub struct SequenceCounts {
 struct Hole {
     first: Seq,
     end: Seq,
-    before: (Seq, SendTime),
-    after: (Seq, SendTime),
+    before: Packet,
+    after: Packet,
     /// How many distinct higher numbers have arrived since.
     higher: u32,
     opened: Time,
@@ -91,7 +91,7 @@ pub struct SequenceTracker {
     layer: Layer,
     reorder: u32,
     max_gap: u32,
-    highest: Option<(Seq, SendTime)>,
+    highest: Option<Packet>,
     seen: Seen,
     holes: Vec<Hole>,
     wild: Option<WireSeq>,
@@ -139,7 +139,7 @@ impl SequenceTracker {
         now: Time,
         mut on_lost: impl FnMut(&Packet),
     ) -> (Seq, ArrivalClass) {
-        let Some((highest, highest_sent)) = self.highest else {
+        let Some(before @ Packet { seq: highest, .. }) = self.highest else {
             return (self.start_at(wire, sent), ArrivalClass::First);
         };
         let distance = wire.distance(highest.wire());
@@ -148,24 +148,25 @@ impl SequenceTracker {
         }
         self.wild = None;
         let seq = wire.expand(highest);
+        let packet = Packet { seq, sent, ..before };
         if seq > highest {
             self.on_higher(seq);
             if seq.0 - highest.0 > 1 {
                 self.holes.push(Hole {
                     first: highest.next(),
                     end: seq,
-                    before: (highest, highest_sent),
-                    after: (seq, sent),
+                    before,
+                    after: packet,
                     higher: 1,
                     opened: now,
                 });
             }
-            self.highest = Some((seq, sent));
+            self.highest = Some(packet);
             self.seen.advance(highest, seq);
         } else if self.seen.contains(highest, seq) {
             self.counts.duplicates += 1;
             return (seq, ArrivalClass::Duplicate);
-        } else if !self.fill(seq, sent) {
+        } else if !self.fill(packet) {
             self.seen.insert(highest, seq);
             self.counts.late += 1;
             return (seq, ArrivalClass::Late);
@@ -180,7 +181,7 @@ impl SequenceTracker {
 
     fn start_at(&mut self, wire: WireSeq, sent: SendTime) -> Seq {
         let seq = Seq(u64::from(wire.0));
-        self.highest = Some((seq, sent));
+        self.highest = Some(Packet { layer: self.layer, seq, sent });
         self.seen = Seen::starting();
         self.holes.clear();
         self.wild = None;
@@ -206,14 +207,15 @@ impl SequenceTracker {
     }
 
     /// Fills an open hole with a packet that came out of order. False if it is in no hole.
-    fn fill(&mut self, seq: Seq, sent: SendTime) -> bool {
+    fn fill(&mut self, packet: Packet) -> bool {
+        let seq = packet.seq;
         self.on_higher(seq);
         let Some(index) = self.holes.iter().position(|hole| hole.first <= seq && seq < hole.end) else {
             return false;
         };
         let hole = self.holes[index];
-        let left = Hole { end: seq, after: (seq, sent), higher: hole.higher + 1, ..hole };
-        let right = Hole { first: seq.next(), before: (seq, sent), ..hole };
+        let left = Hole { end: seq, after: packet, higher: hole.higher + 1, ..hole };
+        let right = Hole { first: seq.next(), before: packet, ..hole };
         let is_open = |hole: &Hole| hole.first < hole.end;
         match (is_open(&left), is_open(&right)) {
             (true, true) => {
@@ -250,7 +252,7 @@ impl SequenceTracker {
             }
             for number in hole.first.0..hole.end.0 {
                 let seq = Seq(number);
-                on_lost(&Packet { layer, seq, sent: lost_send_time(hole.before, hole.after, seq) });
+                on_lost(&Packet { layer, seq, sent: lost_send_time(&hole.before, &hole.after, seq) });
             }
             counts.lost += hole.end.0 - hole.first.0;
             false
@@ -274,7 +276,7 @@ impl SequenceTracker {
 
     /// The highest number that arrived.
     pub fn highest(&self) -> Option<Seq> {
-        self.highest.map(|(seq, _)| seq)
+        self.highest.map(|packet| packet.seq)
     }
 
     /// The counts since the tracker was created.

@@ -1,5 +1,7 @@
 use layercast_core::units::{Layer, Seq, Time, WireSeq};
-use layercast_kit::estimator::{SendTime, SequenceTracker, WindowDecision, lost_send_time, window_decision};
+use layercast_kit::estimator::{
+    Packet, SendTime, SequenceTracker, WindowDecision, lost_send_time, window_decision,
+};
 use layercast_testkit::golden::{group, number, text, whole, wholes};
 
 use crate::golden::EQUATION_BASED;
@@ -19,8 +21,9 @@ fn send_time_of_a_lost_packet() {
         let before = Seq(case.whole("s_before"));
         let seq = |name: &str| WireSeq(case.whole(name) as u32).expand(before);
         let time = |name: &str| SendTime::from_us(case.whole(name));
-        let sent =
-            lost_send_time((before, time("t_before")), (seq("s_after"), time("t_after")), seq("s_loss"));
+        let packet = |seq, sent| Packet { layer: Layer::BASE, seq, sent };
+        let (first, next) = (packet(before, time("t_before")), packet(seq("s_after"), time("t_after")));
+        let sent = lost_send_time(&first, &next, seq("s_loss"));
         assert_eq!(sent.as_us(), whole(&case.expected), "{}", case.id);
     }
 }
