@@ -1,7 +1,7 @@
 //! The equations of AMCA as pure functions (report, sections 4.2 to 4.6, with the errata of the page).
 
 use layercast_core::math;
-use layercast_core::units::{Duration, Time};
+use layercast_core::units::Duration;
 
 /// What one report implies for the queue at the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,15 +62,15 @@ pub fn repair_gap_s(rate_bps: f64, packet_bits: f64, gap: u64) -> f64 {
     packet_bits * gap.max(1) as f64 / rate_bps
 }
 
-/// The variation of a section's round-trip time over a period, in microseconds, from two samples with their
-/// times. Zero unless they lie between a quarter of the period and four of them apart.
-pub fn rtt_variation_us(older: (Time, Duration), newer: (Time, Duration), period: Duration) -> i64 {
-    let apart_s = newer.0.since(older.0).as_secs_f64();
+/// The variation of a section's round-trip time over a period, in microseconds, from two samples of it. Zero
+/// unless the time `apart` is between a quarter of the period and four of them.
+pub fn rtt_variation_us(older: Duration, newer: Duration, apart: Duration, period: Duration) -> i64 {
+    let apart_s = apart.as_secs_f64();
     let period_s = period.as_secs_f64();
     if apart_s <= 0.0 || !(0.25 * period_s..=4.0 * period_s).contains(&apart_s) {
         return 0;
     }
-    let change_us = newer.1.as_us() as f64 - older.1.as_us() as f64;
+    let change_us = newer.as_us() as f64 - older.as_us() as f64;
     (change_us * period_s / apart_s) as i64
 }
 

@@ -149,9 +149,8 @@ impl Receiver {
         let header = arrival.header;
         let ahead = number.saturating_sub(self.slot.number);
         let turns = ahead > 0 && {
-            let from = (header.channel(), header.layer() == Layer::BASE);
-            let elapsed = now.since(self.slot.began);
-            self.jump.allows(number, ahead, elapsed, self.settings.slot, from)
+            let (elapsed, is_base) = (now.since(self.slot.began), header.layer() == Layer::BASE);
+            self.jump.allows(number, ahead, elapsed, self.settings.slot, header.channel(), is_base)
         };
         // The first packet of a slot reveals the losses of the slots before.
         let is_new = if turns && !header.first_of_slot {

@@ -176,8 +176,8 @@ impl Receiver {
 
     fn on_data(&mut self, now: Time, data: &Data, arrival: &Arrival<Header>) {
         let rtt_before = self.reception.rtt();
-        let what = (arrival.size, arrival.ecn);
-        let verdict = self.reception.on_data(now, data, what, &mut self.counters, &mut self.actions);
+        let (size, ecn) = (arrival.size, arrival.ecn);
+        let verdict = self.reception.on_data(now, data, size, ecn, &mut self.counters, &mut self.actions);
         let Verdict::Counted { new_event, first_event } = verdict else {
             self.counters.suspect += u64::from(verdict == Verdict::Suspect);
             return;

@@ -68,7 +68,8 @@ pub fn grows_too_little(
     waves: &Waves,
     weights: Weights,
     held: u16,
-    (true_rate, anticipated): (f64, f64),
+    true_rate: f64,
+    anticipated: f64,
     epoch_s: f64,
 ) -> bool {
     if held == 0 {
@@ -173,11 +174,11 @@ mod tests {
             let g = (power(nwc + 1.0) - 1.0) / (power(nwc) - 1.0);
             let c = zeta + (1.0 - zeta) * late * (zeta + (1.0 - zeta) * pow(p, 0.5) * late) / g;
             let limit = c * 100.0 - 2.0 / epoch_s;
-            assert!(grows_too_little(&waves, weights, held, (limit - 0.01, 100.0), epoch_s));
-            assert!(!grows_too_little(&waves, weights, held, (limit + 0.01, 100.0), epoch_s));
+            assert!(grows_too_little(&waves, weights, held, limit - 0.01, 100.0, epoch_s));
+            assert!(!grows_too_little(&waves, weights, held, limit + 0.01, 100.0, epoch_s));
             let jump = (pow(p, nwc + 1.0) - 1.0) / (p * ln(p)) / 100.0;
             assert!((jump_limit(&waves, held, 100.0) / jump - 1.0).abs() < 1e-12);
         }
-        assert!(!grows_too_little(&waves, weights, 0, (0.0, 100.0), epoch_s));
+        assert!(!grows_too_little(&waves, weights, 0, 0.0, 100.0, epoch_s));
     }
 }

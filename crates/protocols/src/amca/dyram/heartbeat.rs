@@ -79,7 +79,9 @@ impl Heartbeats {
     pub(in crate::amca) fn take_variation_us(&mut self, period: Duration) -> i64 {
         let is_fresh = core::mem::take(&mut self.is_fresh);
         match (self.before, self.last) {
-            (Some(before), Some(last)) if is_fresh => rtt_variation_us(before, last, period),
+            (Some((at, old)), Some((now, new))) if is_fresh => {
+                rtt_variation_us(old, new, now.since(at), period)
+            }
             _ => 0,
         }
     }

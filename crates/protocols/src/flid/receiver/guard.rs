@@ -27,12 +27,12 @@ impl JumpGuard {
         ahead: u64,
         elapsed: Duration,
         slot_duration: Duration,
-        from: (Channel, bool),
+        channel: Channel,
+        is_base: bool,
     ) -> bool {
         if ahead <= elapsed.as_ns() / (slot_duration.as_ns() / 2).max(1) {
             return true;
         }
-        let (channel, is_base) = from;
         if self.slot != slot || self.packets == 0 {
             *self = JumpGuard { slot, packets: 0, first: channel, is_backed: false };
         }
@@ -135,16 +135,18 @@ mod tests {
     #[test]
     fn a_slot_ahead_of_time_needs_three_packets_of_two_channels_or_of_the_base() {
         let mut guard = JumpGuard::default();
-        let high = (Channel(3), false);
-        assert!(guard.allows(8, 1, Duration::from_ms(250), SLOT, high));
-        assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
-        assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
-        assert!(!guard.allows(9, 2, Duration::from_ms(250), SLOT, high));
-        assert!(guard.allows(9, 2, Duration::from_ms(250), SLOT, (Channel(4), false)));
+        let mut allows = |slot, ahead, channel| {
+            guard.allows(slot, ahead, Duration::from_ms(250), SLOT, Channel(channel), channel == 0)
+        };
+        assert!(allows(8, 1, 3));
+        assert!(!allows(9, 2, 3));
+        assert!(!allows(9, 2, 3));
+        assert!(!allows(9, 2, 3));
+        assert!(allows(9, 2, 4));
         // Another slot restarts the count.
-        assert!(!guard.allows(90, 83, Duration::from_ms(250), SLOT, (Channel(0), true)));
-        assert!(!guard.allows(90, 83, Duration::from_ms(250), SLOT, high));
-        assert!(guard.allows(90, 83, Duration::from_ms(250), SLOT, high));
+        assert!(!allows(90, 83, 0));
+        assert!(!allows(90, 83, 3));
+        assert!(allows(90, 83, 3));
     }
 
     #[test]

@@ -94,7 +94,8 @@ impl Reception {
         &mut self,
         now: Time,
         data: &Data,
-        (size, ecn): (Size, Ecn),
+        size: Size,
+        ecn: Ecn,
         counters: &mut ReceiverCounters,
         actions: &mut ActionQueue<Header>,
     ) -> Verdict {

@@ -41,10 +41,9 @@ impl Receiver {
         let next = anticipated * self.waves.join_factor(held);
         let at_most = next > self.most_wanted() || next > self.waves.top_rate();
         let epoch_s = self.options.epoch().as_secs_f64();
-        let rates = (true_rate, anticipated);
         let too_little = self.options.start_up_check
             && self.has_shown(path, now)
-            && grows_too_little(&self.waves, self.weights[0], held, rates, epoch_s);
+            && grows_too_little(&self.waves, self.weights[0], held, true_rate, anticipated, epoch_s);
         if at_most || too_little {
             self.end_start_up(true_rate);
         }

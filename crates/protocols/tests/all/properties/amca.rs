@@ -164,9 +164,9 @@ proptest! {
     fn a_section_varies_by_what_two_samples_say(
         old_us in 0u64..1_000_000, new_us in 0u64..1_000_000, apart_ms in 0u64..5000, period_ms in 1u64..5000,
     ) {
-        let older = (Time::from_ns(5), Duration::from_us(old_us));
-        let newer = (Time::from_ns(5) + Duration::from_ms(apart_ms), Duration::from_us(new_us));
-        let variation = rtt_variation_us(older, newer, Duration::from_ms(period_ms));
+        let (older, newer) = (Duration::from_us(old_us), Duration::from_us(new_us));
+        let (apart, period) = (Duration::from_ms(apart_ms), Duration::from_ms(period_ms));
+        let variation = rtt_variation_us(older, newer, apart, period);
         let outside = 4 * apart_ms < period_ms || apart_ms > 4 * period_ms;
         prop_assert!(!outside || variation == 0);
         let largest = (old_us.abs_diff(new_us) * 4 + 1) as i64;
