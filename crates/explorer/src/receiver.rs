@@ -14,12 +14,9 @@ use layercast_delivery::reception::{DiskError, Reception, ReceptionEvent, Recept
 use layercast_delivery::relay::child::Child;
 use layercast_delivery::relay::message::{Data, MESSAGE_MAX};
 use layercast_delivery::relay::session::SessionKey;
-use layercast_delivery::search::Known;
-use layercast_delivery::security::encryption::Salt;
 use layercast_protocols::registry::Registry;
 
 use crate::disk::FaultyDisk;
-use crate::listener::announced;
 use crate::plan::Plan;
 use crate::relay::{relay_at, secret};
 use crate::source::{group_key_of, trusted};
@@ -88,11 +85,12 @@ pub(crate) struct ReceiverProgram {
 }
 
 impl ReceiverProgram {
-    /// A receiver that knows the keys of the source at an address, and where the session is, with which salt, whether or not by its
-    /// name.
+    /// A receiver that knows the keys of the source at an address. `found` says how it finds the session.
     pub(crate) fn new(
-        (plan, number): (&Plan, usize),
-        (source, known, salt, is_named): (IpAddr, Known, Option<Salt>, bool),
+        plan: &Plan,
+        number: usize,
+        source: IpAddr,
+        found: ReceiverSettings,
         disk: FaultyDisk,
         mut stream: Stream,
         now: Time,
@@ -104,8 +102,6 @@ impl ReceiverProgram {
         reception.limit_records(plan.records);
         let settings = ReceiverSettings {
             group_key: group_key_of(plan, source),
-            salt,
-            announced: is_named.then(announced),
             keys,
             paths: plan.receivers.get(number).map_or(Paths::Multicast, |receiver| receiver.paths),
             keep_going: plan.is_service,
@@ -114,7 +110,7 @@ impl ReceiverProgram {
             patience: PATIENCE,
             seed: stream.bits(),
             number: NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN),
-            ..ReceiverSettings::new(known)
+            ..found
         };
         let mut node = Receiver::new(settings, reception);
         node.start(now);

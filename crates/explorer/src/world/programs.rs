@@ -6,13 +6,14 @@ use std::net::IpAddr;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::disk::REPLACE_OPERATIONS;
-use layercast_delivery::node::Relay;
+use layercast_delivery::node::{ReceiverSettings, Relay};
 use layercast_delivery::search::Known;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::send_state::file::Saved;
 
 use super::{LOOK_EVERY, RESTART_AFTER, Step, World, say, source_at};
 use crate::judge::{self, Broken};
+use crate::listener::announced;
 use crate::receiver::{Ended, ReceiverProgram};
 use crate::source::{Files, SourceProgram};
 use crate::state;
@@ -61,8 +62,10 @@ impl World {
         let receiver = &mut self.receivers[number];
         let stream = Stream::new(self.plan.seed, &format!("receiver/{number}/{}", receiver.lives));
         let local = self.now + receiver.ahead;
-        let of = (source_at(0), known, salt, is_named);
-        let program = ReceiverProgram::new((&self.plan, number), of, receiver.disk.clone(), stream, local);
+        let found =
+            ReceiverSettings { salt, announced: is_named.then(announced), ..ReceiverSettings::new(known) };
+        let disk = receiver.disk.clone();
+        let program = ReceiverProgram::new(&self.plan, number, source_at(0), found, disk, stream, local);
         receiver.program = Some(program);
         receiver.last = "started".to_owned();
         self.carry_receiver(number);
