@@ -265,15 +265,17 @@ pub(super) fn run(options: &Options, programs: &Programs, tool: Tool, fault: Fau
     }
     let sent = sent_bytes(wire.source())? - before;
     drop(flood);
-    finish(&setting, &intos, (receivers, sender), (took, sent)).inspect(|_| drop(disk))
+    finish(&setting, &intos, receivers, sender, took, sent).inspect(|_| drop(disk))
 }
 
 /// Ends the programs that still run, and looks at what there is.
 fn finish(
     setting: &Setting,
     intos: &[PathBuf],
-    (mut receivers, mut sender): (Vec<Process>, Process),
-    (took_s, sent_bytes): (Vec<Option<f64>>, u64),
+    mut receivers: Vec<Process>,
+    mut sender: Process,
+    took_s: Vec<Option<f64>>,
+    sent_bytes: u64,
 ) -> Result<Outcome> {
     // What has arrived is put into place, and said, in a moment.
     thread::sleep(Duration::from_secs(1));

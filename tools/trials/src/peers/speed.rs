@@ -154,7 +154,7 @@ pub fn run(options: &Options) -> Result<()> {
             }
             let mut outcomes = Vec::new();
             for &rate in &options.rates {
-                let outcome = once(options, &programs, &scratch, &file, (*candidate, rate, loss))?;
+                let outcome = once(options, &programs, &scratch, &file, candidate, rate, loss)?;
                 report.add(true, line(options, candidate, loss, &outcome))?;
                 outcomes.push(outcome);
             }
@@ -212,7 +212,9 @@ fn once(
     programs: &Programs,
     scratch: &Scratch,
     file: &Path,
-    (candidate, rate, loss): (Candidate<'_>, f64, f64),
+    candidate: &Candidate<'_>,
+    rate: f64,
+    loss: f64,
 ) -> Result<Outcome> {
     let cables = Cables::new(&[Cable { mbps: None, queue_ms: 0 }])?;
     cables.lose(0, loss)?;
@@ -230,7 +232,7 @@ fn once(
     thread::sleep(READY);
     let started = Instant::now();
     let mut sender = match candidate.tool {
-        Tool::Layercast => ours(options, programs, file, (candidate.control, rate), &from)?,
+        Tool::Layercast => ours(options, programs, file, candidate.control, rate, &from)?,
         other => from.start(other.sender(programs, &setting, &from))?,
     };
     let path = into.join(file.file_name().unwrap_or_default());
@@ -271,7 +273,8 @@ fn ours(
     options: &Options,
     programs: &Programs,
     file: &Path,
-    (control, rate): (&str, f64),
+    control: &str,
+    rate: f64,
     from: &Place,
 ) -> Result<Process> {
     let (path, base) = (file.display().to_string(), group(9).to_string());

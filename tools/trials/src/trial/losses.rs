@@ -133,7 +133,7 @@ pub fn run(options: &Options) -> Result<()> {
         receiver.end_within(Duration::from_secs(10))?;
         let comparison = content::compare(&sent, into)?;
         let link = options.links.get(number).copied().unwrap_or_default();
-        let numbers = measures(options, receiver, (bytes, goodput), took.unwrap_or(within.as_secs_f64()));
+        let numbers = measures(options, receiver, bytes, goodput, took.unwrap_or(within.as_secs_f64()));
         let rate = numbers["goodput_mbps"].as_f64().unwrap_or_default();
         let is_under_way = options.progress.is_some_and(|least| rate >= least * link);
         let is_right =
@@ -158,7 +158,7 @@ pub fn run(options: &Options) -> Result<()> {
 }
 
 /// What a receiver's last event says.
-fn measures(options: &Options, receiver: &Process, (bytes, held): (u64, f64), seconds: f64) -> Value {
+fn measures(options: &Options, receiver: &Process, bytes: u64, held: f64, seconds: f64) -> Value {
     let number = |field: &str| program::number(receiver, field).unwrap_or(f64::NAN);
     // The first progress with all symbols: packets after it were for the check of the hash.
     let events = program::events(receiver);

@@ -86,7 +86,7 @@ pub(super) fn figure() -> Figure {
         section: "V-C",
         kind: Kind::Sweep,
         panels: Box::new(|data| {
-            SETTINGS.iter().map(|setting| levels(data, *setting)).chain([spread(data)]).collect()
+            SETTINGS.iter().map(|(outer, name)| levels(data, *outer, name)).chain([spread(data)]).collect()
         }),
         supplies: vec![
             Supply::new(|data, _| {
@@ -106,7 +106,7 @@ pub(super) fn figure() -> Figure {
 }
 
 /// The highest, the mean and the lowest level of one run.
-fn levels(data: &Data, (outer, name): (u32, &str)) -> Panel {
+fn levels(data: &Data, outer: u32, name: &str) -> Panel {
     let looks = time_series(data, outer).map_or_else(Vec::new, |time_series| looks(time_series, 1));
     let curve = |name: &str, hue, value: fn(&Snapshot) -> f64| -> Curve {
         line(name, hue, looks.iter().map(|look| (look.at_s, value(look))))

@@ -130,12 +130,12 @@ fn over_rates(data: &Data, losses: &[f64]) -> Vec<Placed> {
     RATES.map(at).to_vec()
 }
 
-fn ratio_at_rate(what: &'static str, data: &Data, rate: u32, pair: (Quantity, Quantity)) -> Measurements {
-    Measurements::of(what, at_rate(data, rate, |position| position.ratio(pair.0, pair.1)))
+fn ratio_at_rate(what: &'static str, data: &Data, rate: u32, one: Quantity, other: Quantity) -> Measurements {
+    Measurements::of(what, at_rate(data, rate, |position| position.ratio(one, other)))
 }
 
-fn ratio_at_loss(what: &'static str, data: &Data, loss: f64, pair: (Quantity, Quantity)) -> Measurements {
-    Measurements::of(what, at_loss(data, loss, |position| position.ratio(pair.0, pair.1)))
+fn ratio_at_loss(what: &'static str, data: &Data, loss: f64, one: Quantity, other: Quantity) -> Measurements {
+    Measurements::of(what, at_loss(data, loss, |position| position.ratio(one, other)))
 }
 
 fn quantities_of_the_overview() -> Vec<Supply> {
@@ -194,11 +194,12 @@ fn quantities_at_sixteen_packets() -> Vec<Supply> {
 
 fn quantities_at_little_loss() -> Vec<Supply> {
     vec![Supply::new(|data, _| {
-        ratio_at_loss("LIP's rate over TFRC's", data, 0.001, (LIP_RATE, TFRC_RATE)).and(ratio_at_loss(
+        ratio_at_loss("LIP's rate over TFRC's", data, 0.001, LIP_RATE, TFRC_RATE).and(ratio_at_loss(
             "LIP's rate over TCP's",
             data,
             0.001,
-            (LIP_RATE, TCP_RATE),
+            LIP_RATE,
+            TCP_RATE,
         ))
     })]
 }
@@ -245,14 +246,15 @@ fn quantities_of_the_overview_with_lap() -> Vec<Supply> {
 fn quantities_at_one_packet_with_lap() -> Vec<Supply> {
     vec![
         Supply::new(|data, _| {
-            ratio_at_rate("LAP's rate over LIP's", data, 1, (LAP_RATE, LIP_RATE)).and(ratio_at_rate(
+            ratio_at_rate("LAP's rate over LIP's", data, 1, LAP_RATE, LIP_RATE).and(ratio_at_rate(
                 "LAP's rate over TFRC's",
                 data,
                 1,
-                (LAP_RATE, TFRC_RATE),
+                LAP_RATE,
+                TFRC_RATE,
             ))
         }),
-        Supply::new(|data, _| ratio_at_rate("LAP over LIP", data, 1, (LAP, LIP))),
+        Supply::new(|data, _| ratio_at_rate("LAP over LIP", data, 1, LAP, LIP)),
     ]
 }
 
@@ -263,7 +265,7 @@ fn quantities_at_sixteen_packets_with_lap() -> Vec<Supply> {
             Measurements::of("LIP over the loss probability", here(much, much.over_loss(LIP)))
                 .and(Measurements::of("LIP's rate over TCP's", here(much, much.ratio(LIP_RATE, TCP_RATE))))
         }),
-        Supply::new(|data, _| ratio_at_rate("LAP's rate over TFRC's", data, 16, (LAP_RATE, TFRC_RATE))),
+        Supply::new(|data, _| ratio_at_rate("LAP's rate over TFRC's", data, 16, LAP_RATE, TFRC_RATE)),
         Supply::new(|data, _| {
             Measurements::of(
                 "LAP over the loss probability",
@@ -275,9 +277,9 @@ fn quantities_at_sixteen_packets_with_lap() -> Vec<Supply> {
 
 fn quantities_at_little_loss_with_lap() -> Vec<Supply> {
     vec![Supply::new(|data, _| {
-        ratio_at_loss("LAP's rate over TCP's", data, 0.001, (LAP_RATE, TCP_RATE))
-            .and(ratio_at_loss("LIP's rate over TCP's", data, 0.001, (LIP_RATE, TCP_RATE)))
-            .and(ratio_at_loss("TFRC's rate over TCP's", data, 0.001, (TFRC_RATE, TCP_RATE)))
+        ratio_at_loss("LAP's rate over TCP's", data, 0.001, LAP_RATE, TCP_RATE)
+            .and(ratio_at_loss("LIP's rate over TCP's", data, 0.001, LIP_RATE, TCP_RATE))
+            .and(ratio_at_loss("TFRC's rate over TCP's", data, 0.001, TFRC_RATE, TCP_RATE))
     })]
 }
 

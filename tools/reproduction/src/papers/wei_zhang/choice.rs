@@ -7,7 +7,7 @@ use crate::frame::figure::{Curve, Figure, Kind, Label, Measurements, Panel, Styl
 use crate::frame::scale::Scale;
 use crate::samples::{Placed, Samples};
 
-use super::grid::TABLE_I;
+use super::grid::{Row, TABLE_I};
 
 const LINK_KBPS: f64 = 15_000.0;
 const PACKET_BYTES: f64 = 1000.0;
@@ -67,11 +67,11 @@ pub(super) fn layers() -> Figure {
 
 /// A session's rate over that of a TCP at the same loss event rate by equation 28, for N of each: the level
 /// is the one that the equal share lies on.
-fn expected((count, interval_ms, base_kbps): (u32, u32, u32)) -> f64 {
-    let share = LINK_KBPS / (2.0 * f64::from(count)) / f64::from(base_kbps);
+fn expected(&Row { count, interval, base }: &Row) -> f64 {
+    let share = LINK_KBPS / (2.0 * f64::from(count)) / f64::from(base);
     let lower = libm::floor(share).max(1.0);
-    let interval_s = f64::from(interval_ms) / 1e3;
-    let packets = packets_per_interval(interval_s, f64::from(base_kbps) * 125.0, PACKET_BYTES);
+    let interval_s = f64::from(interval) / 1e3;
+    let packets = packets_per_interval(interval_s, f64::from(base) * 125.0, PACKET_BYTES);
     let own = scale((lower + 1.0) / lower, packets, share - lower) / interval_s;
     // The mean receiver, with half of a full queue.
     let rtt_s = (44.0 + f64::from(count + 1) / 3.0 + QUEUE_MS / 2.0) / 1e3;
@@ -79,7 +79,7 @@ fn expected((count, interval_ms, base_kbps): (u32, u32, u32)) -> f64 {
 }
 
 pub(super) fn table() -> Figure {
-    let points = |value: fn((u32, u32, u32)) -> f64| TABLE_I.map(|row| (f64::from(row.0), value(row)));
+    let points = |value: fn(&Row) -> f64| TABLE_I.map(|row| (f64::from(row.count), value(&row)));
     let panel = |title: &str, curves| Panel {
         title: title.to_owned(),
         across: "sessions, and as many TCP",
@@ -94,9 +94,8 @@ pub(super) fn table() -> Figure {
         section: "IV-E, IV-F",
         kind: Kind::Analytic,
         panels: Box::new(move |_| {
-            let steps = points(|(count, _, base)| LINK_KBPS / (2.0 * f64::from(count)) / f64::from(base));
-            let packets =
-                points(|(_, interval, base)| f64::from(interval) * f64::from(base) / 8.0 / PACKET_BYTES);
+            let steps = points(|row| LINK_KBPS / (2.0 * f64::from(row.count)) / f64::from(row.base));
+            let packets = points(|row| f64::from(row.interval) * f64::from(row.base) / 8.0 / PACKET_BYTES);
             vec![
                 panel(
                     "An equal share over the base rate, and m",
@@ -113,13 +112,13 @@ pub(super) fn table() -> Figure {
         }),
         supplies: vec![
             Supply::new(|_, _| {
-                let bases =
-                    TABLE_I.map(|row| (format!("{} of each", row.0), Samples::exactly(f64::from(row.2))));
+                let bases = TABLE_I
+                    .map(|row| (format!("{} of each", row.count), Samples::exactly(f64::from(row.base))));
                 Measurements::of("Base rate, kbit/s", bases.to_vec())
             }),
             Supply::new(|_, _| {
                 let points =
-                    TABLE_I.map(|row| (format!("{} of each", row.0), Samples::exactly(expected(row))));
+                    TABLE_I.map(|row| (format!("{} of each", row.count), Samples::exactly(expected(&row))));
                 Measurements::of("A session's rate over a TCP's at the same loss event rate", points.to_vec())
             }),
         ],

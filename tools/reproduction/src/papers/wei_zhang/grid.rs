@@ -15,17 +15,17 @@ pub(super) const INTERVALS: [u32; 11] = [40, 60, 80, 100, 120, 160, 200, 250, 30
 pub(super) const FEW_INTERVALS: [u32; 3] = [80, 160, 250];
 /// Base rates in figures 9 to 11, kbit/s (ours).
 pub(super) const BASES: [u32; 13] = [16, 32, 64, 100, 150, 200, 300, 400, 600, 800, 1000, 1200, 1600];
-/// Table I: sessions, tau_0 in ms, base rate in kbit/s.
-pub(super) const TABLE_I: [(u32, u32, u32); 9] = [
-    (1, 160, 1600),
-    (2, 160, 800),
-    (4, 160, 500),
-    (8, 160, 200),
-    (16, 160, 100),
-    (24, 160, 50),
-    (32, 250, 32),
-    (40, 333, 24),
-    (48, 500, 16),
+/// Table I.
+pub(super) const TABLE_I: [Row; 9] = [
+    Row { count: 1, interval: 160, base: 1600 },
+    Row { count: 2, interval: 160, base: 800 },
+    Row { count: 4, interval: 160, base: 500 },
+    Row { count: 8, interval: 160, base: 200 },
+    Row { count: 16, interval: 160, base: 100 },
+    Row { count: 24, interval: 160, base: 50 },
+    Row { count: 32, interval: 250, base: 32 },
+    Row { count: 40, interval: 333, base: 24 },
+    Row { count: 48, interval: 500, base: 16 },
 ];
 /// Numbers of sessions in figure 12; all have this tau_0 and base rate.
 const MANY: [u32; 6] = [2, 4, 8, 16, 24, 32];
@@ -33,6 +33,14 @@ const MANY_INTERVAL: u32 = 250;
 const MANY_BASE: u32 = 32;
 /// Where open values are changed.
 const VARIED: [u32; 4] = [1, 4, 16, 32];
+
+/// A row of table I: sessions and as many TCP, tau_0 in ms, base rate in kbit/s.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    pub(super) count: u32,
+    pub(super) interval: u32,
+    pub(super) base: u32,
+}
 
 macro_rules! numbered {
     ($letter:literal: $($number:literal)*) => { [$(concat!($letter, $number)),*] };
@@ -166,7 +174,7 @@ fn replications(sessions: u32) -> u32 {
 }
 
 /// So many sessions and TCP, with tau_0 and a base rate.
-fn of_sessions(layers: Layers, (count, interval, base): (u32, u32, u32), further: Vec<String>) -> Sweep {
+fn of_sessions(layers: Layers, Row { count, interval, base }: Row, further: Vec<String>) -> Sweep {
     let mut set = vec![layers.set(base), format!("replications={}", replications(count))];
     set.extend(receivers(count));
     for number in count + 1..=SESSIONS.len() as u32 {
@@ -192,7 +200,10 @@ pub(super) fn studies() -> Vec<Study> {
     };
     let fairness = |layers| TABLE_I.map(|row| of_sessions(layers, row, Vec::new())).to_vec();
     let same = |layers| {
-        MANY.map(|count| of_sessions(layers, (count, MANY_INTERVAL, MANY_BASE), Vec::new())).to_vec()
+        MANY.map(|count| {
+            of_sessions(layers, Row { count, interval: MANY_INTERVAL, base: MANY_BASE }, Vec::new())
+        })
+        .to_vec()
     };
     let interval = Sweep { outer: None, set: Vec::new(), vary: vec![vary(&INTERVALS)] };
     let mut studies = vec![
@@ -205,10 +216,10 @@ pub(super) fn studies() -> Vec<Study> {
         many("fairness-exponential", fairness(Layers::Exponential)),
     ];
     studies.extend(READINGS.iter().map(|reading| {
-        let rows = TABLE_I.iter().filter(|(count, _, _)| VARIED.contains(count));
+        let rows = TABLE_I.iter().filter(|row| VARIED.contains(&row.count));
         let few = |count: u32| format!("replications={}", replications(count).min(8));
-        let sweep = |row: &(u32, u32, u32)| {
-            of_sessions(Layers::Linear, *row, [(reading.set)(row.0), vec![few(row.0)]].concat())
+        let sweep = |row: &Row| {
+            of_sessions(Layers::Linear, *row, [(reading.set)(row.count), vec![few(row.count)]].concat())
         };
         many(reading.study, rows.map(sweep).collect())
     }));
@@ -276,16 +287,13 @@ pub(super) fn fairness(data: &Data, layers: Layers) -> Vec<OperatingPoint<'_>> {
 
 /// The cells of another reading.
 pub(super) fn reading<'d>(data: &'d Data, study: &'static str) -> Vec<OperatingPoint<'d>> {
-    let rows = TABLE_I.into_iter().filter(|(count, _, _)| VARIED.contains(count));
+    let rows = TABLE_I.into_iter().filter(|row| VARIED.contains(&row.count));
     rows.map(|row| of_table(data, study, row)).collect()
 }
 
-fn of_table<'d>(
-    data: &'d Data,
-    study: &'static str,
-    (count, interval, _): (u32, u32, u32),
-) -> OperatingPoint<'d> {
-    OperatingPoint { data, study, at: vec![f64::from(count), seconds(interval)], count }
+fn of_table<'d>(data: &'d Data, study: &'static str, row: Row) -> OperatingPoint<'d> {
+    let at = vec![f64::from(row.count), seconds(row.interval)];
+    OperatingPoint { data, study, at, count: row.count }
 }
 
 impl OperatingPoint<'_> {
@@ -393,7 +401,7 @@ mod tests {
 
     #[test]
     fn others_are_taken_out_and_layers_reach_the_link() {
-        let sweep = of_sessions(Layers::Linear, (40, 333, 24), Vec::new());
+        let sweep = of_sessions(Layers::Linear, Row { count: 40, interval: 333, base: 24 }, Vec::new());
         let out = sweep.set.iter().filter(|set| set.ends_with("count=0")).count();
         assert_eq!((sweep.outer, out), (Some(40), 16));
         assert_eq!(sweep.vary, ["defaults.session.options.base_interval=333 ms"]);

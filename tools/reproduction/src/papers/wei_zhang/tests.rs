@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::grid::{BASES, FEW_INTERVALS, INTERVALS, TABLE_I, seconds};
+use super::grid::{BASES, FEW_INTERVALS, INTERVALS, Row, TABLE_I, seconds};
 use super::paper;
 use crate::frame::effort::Effort;
 use crate::frame::figure::{Data, Label};
@@ -95,8 +95,8 @@ fn a_threshold_that_grows_with_tau_is_found() {
 fn beside_tcp(session: fn(number: u32, count: u32) -> f64, tcp: fn(number: u32, count: u32) -> f64) -> Data {
     let measured = || {
         let mut measured = Measured::default();
-        for (count, tau, _) in TABLE_I {
-            add(&mut measured, &[f64::from(count), seconds(tau)], count, |kind, number| {
+        for Row { count, interval, .. } in TABLE_I {
+            add(&mut measured, &[f64::from(count), seconds(interval)], count, |kind, number| {
                 if kind == "m" { session(number, count) } else { tcp(number, count) }
             });
         }

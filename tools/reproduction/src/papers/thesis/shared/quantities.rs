@@ -15,12 +15,12 @@ fn at_rate<'d>(data: &'d Data, rate: u32, value: impl Fn(PlotCell<'d>) -> Sample
 }
 
 /// One quantity over another at one position.
-fn ratio_at(what: &'static str, position: PlotCell<'_>, pair: (Quantity, Quantity)) -> Measurements {
-    Measurements::of(what, vec![position.named(position.ratio(pair.0, pair.1))])
+fn ratio_at(what: &'static str, position: PlotCell<'_>, one: Quantity, other: Quantity) -> Measurements {
+    Measurements::of(what, vec![position.named(position.ratio(one, other))])
 }
 
-fn ratio_at_rate(what: &'static str, data: &Data, rate: u32, pair: (Quantity, Quantity)) -> Measurements {
-    Measurements::of(what, at_rate(data, rate, |position| position.ratio(pair.0, pair.1)))
+fn ratio_at_rate(what: &'static str, data: &Data, rate: u32, one: Quantity, other: Quantity) -> Measurements {
+    Measurements::of(what, at_rate(data, rate, |position| position.ratio(one, other)))
 }
 
 /// A quantity at one position over the same at another.
@@ -49,10 +49,11 @@ pub(super) fn of_the_overview() -> Vec<Supply> {
         }),
         Supply::new(|data, _| {
             let position = shared(data, 1, 1);
-            ratio_at("LIP over TFRC's loss event rate", position, (LIP, TFRC_LOSS)).and(ratio_at(
+            ratio_at("LIP over TFRC's loss event rate", position, LIP, TFRC_LOSS).and(ratio_at(
                 "LIP over the share of TCP's packets that is lost",
                 position,
-                (LIP, TCP_LOSS),
+                LIP,
+                TCP_LOSS,
             ))
         }),
     ]
@@ -83,8 +84,8 @@ pub(super) fn at_one_packet() -> Vec<Supply> {
                 "How much further from TCP with 32 than with 1, as a difference of logarithms",
                 nearer,
             )
-            .and(ratio_at("LIP's rate over TCP's, with 32 TCP", many, (LIP_RATE, TCP_RATE)))
-            .and(ratio_at("TFRC's rate over TCP's", many, (TFRC_RATE, TCP_RATE)))
+            .and(ratio_at("LIP's rate over TCP's, with 32 TCP", many, LIP_RATE, TCP_RATE))
+            .and(ratio_at("TFRC's rate over TCP's", many, TFRC_RATE, TCP_RATE))
         }),
     ]
 }
@@ -92,9 +93,9 @@ pub(super) fn at_one_packet() -> Vec<Supply> {
 pub(super) fn at_many_packets() -> Vec<Supply> {
     vec![
         Supply::new(|data, _| {
-            ratio_at_rate("LIP over TCP's loss", data, 32, (LIP, TCP_LOSS))
-                .and(ratio_at_rate("LIP over TFRC's loss event rate", data, 32, (LIP, TFRC_LOSS)))
-                .and(ratio_at_rate("LIP's rate over TCP's", data, 32, (LIP_RATE, TCP_RATE)))
+            ratio_at_rate("LIP over TCP's loss", data, 32, LIP, TCP_LOSS)
+                .and(ratio_at_rate("LIP over TFRC's loss event rate", data, 32, LIP, TFRC_LOSS))
+                .and(ratio_at_rate("LIP's rate over TCP's", data, 32, LIP_RATE, TCP_RATE))
         }),
         Supply::new(|data, _| {
             Measurements::of("TCP's loss", at_rate(data, 32, |position| position.of(TCP_LOSS)))
@@ -107,13 +108,13 @@ pub(super) fn beside_one() -> Vec<Supply> {
     vec![
         Supply::new(|data, _| {
             let position = shared(data, 1, 1);
-            ratio_at("LIP over TFRC's loss event rate, at one packet", position, (LIP, TFRC_LOSS))
-                .and(ratio_at("LIP over TCP's loss, at one packet", position, (LIP, TCP_LOSS)))
+            ratio_at("LIP over TFRC's loss event rate, at one packet", position, LIP, TFRC_LOSS)
+                .and(ratio_at("LIP over TCP's loss, at one packet", position, LIP, TCP_LOSS))
         }),
         Supply::new(|data, _| {
             let position = shared(data, 1, 16);
-            ratio_at("LIP over TFRC's loss event rate, at 16 packets", position, (LIP, TFRC_LOSS))
-                .and(ratio_at("LIP over TCP's loss, at 16 packets", position, (LIP, TCP_LOSS)))
+            ratio_at("LIP over TFRC's loss event rate, at 16 packets", position, LIP, TFRC_LOSS)
+                .and(ratio_at("LIP over TCP's loss, at 16 packets", position, LIP, TCP_LOSS))
         }),
     ]
 }
@@ -121,16 +122,16 @@ pub(super) fn beside_one() -> Vec<Supply> {
 pub(super) fn beside_eight() -> Vec<Supply> {
     vec![
         Supply::new(|data, _| {
-            ratio_at("LIP over TFRC's loss event rate, at one packet", shared(data, 8, 1), (LIP, TFRC_LOSS))
+            ratio_at("LIP over TFRC's loss event rate, at one packet", shared(data, 8, 1), LIP, TFRC_LOSS)
         }),
         Supply::new(|data, _| {
             let position = shared(data, 8, 64);
-            ratio_at("LIP over TFRC's loss event rate, at 64 packets", position, (LIP, TFRC_LOSS))
-                .and(ratio_at("LIP's rate over TCP's", position, (LIP_RATE, TCP_RATE)))
+            ratio_at("LIP over TFRC's loss event rate, at 64 packets", position, LIP, TFRC_LOSS)
+                .and(ratio_at("LIP's rate over TCP's", position, LIP_RATE, TCP_RATE))
         }),
         Supply::new(|data, _| {
             let position = shared(data, 8, 16);
-            ratio_at("LIP's rate over TFRC's", position, (LIP_RATE, TFRC_RATE))
+            ratio_at("LIP's rate over TFRC's", position, LIP_RATE, TFRC_RATE)
         }),
     ]
 }
@@ -144,10 +145,11 @@ pub(super) fn of_the_overview_with_lap() -> Vec<Supply> {
         }),
         Supply::new(|data, _| {
             let position = shared(data, 1, 1);
-            ratio_at("LAP over TCP's loss", position, (LAP, TCP_LOSS)).and(ratio_at(
+            ratio_at("LAP over TCP's loss", position, LAP, TCP_LOSS).and(ratio_at(
                 "LAP's rate over TCP's",
                 position,
-                (LAP_RATE, TCP_RATE),
+                LAP_RATE,
+                TCP_RATE,
             ))
         }),
         Supply::new(|data, _| {
@@ -162,20 +164,21 @@ pub(super) fn of_the_overview_with_lap() -> Vec<Supply> {
 }
 
 pub(super) fn at_one_packet_with_lap() -> Vec<Supply> {
-    vec![Supply::new(|data, _| ratio_at_rate("LAP's rate over LIP's", data, 1, (LAP_RATE, LIP_RATE)))]
+    vec![Supply::new(|data, _| ratio_at_rate("LAP's rate over LIP's", data, 1, LAP_RATE, LIP_RATE))]
 }
 
 pub(super) fn at_many_packets_with_lap() -> Vec<Supply> {
     vec![
         Supply::new(|data, _| {
-            ratio_at_rate("LIP over TFRC's loss event rate", data, 32, (LIP, TFRC_LOSS)).and(ratio_at_rate(
+            ratio_at_rate("LIP over TFRC's loss event rate", data, 32, LIP, TFRC_LOSS).and(ratio_at_rate(
                 "LIP's rate over TFRC's",
                 data,
                 32,
-                (LIP_RATE, TFRC_RATE),
+                LIP_RATE,
+                TFRC_RATE,
             ))
         }),
-        Supply::new(|data, _| ratio_at_rate("LAP's rate over TFRC's", data, 32, (LAP_RATE, TFRC_RATE))),
+        Supply::new(|data, _| ratio_at_rate("LAP's rate over TFRC's", data, 32, LAP_RATE, TFRC_RATE)),
         Supply::new(|data, _| {
             let [few, many] = [4, 32].map(|flows| shared(data, flows, 32));
             let share = |position: PlotCell<'_>| position.named(position.of(TCP_RATE).times(1.0 / FAIR_KBPS));
@@ -193,12 +196,12 @@ fn turns_from_lip_to_tfrc(data: &Data, flows: u32, highest: u32) -> [Measurement
     let [low, high] = [1, highest].map(|rate| shared(data, flows, rate));
     let nearer = vec![high.named(high.lap_is_further_from(TFRC_RATE))];
     [
-        ratio_at("LAP's rate over LIP's", low, (LAP_RATE, LIP_RATE)),
+        ratio_at("LAP's rate over LIP's", low, LAP_RATE, LIP_RATE),
         Measurements::of(
             "How much further from TFRC LAP's rate lies than LIP's, as a difference of logarithms",
             nearer,
         )
-        .and(ratio_at("LAP's rate over TFRC's", high, (LAP_RATE, TFRC_RATE))),
+        .and(ratio_at("LAP's rate over TFRC's", high, LAP_RATE, TFRC_RATE)),
     ]
 }
 
