@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::object::Object;
+use super::paths::Named;
 use super::{DiskError, OBJECTS_MAX, ObjectError, Reception, ReceptionEvent, extraction};
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
@@ -129,7 +130,15 @@ impl<D: Disk> Reception<D> {
         let (Some(part), toi, path) = (entry.part, entry.toi, entry.path.clone()) else {
             return cannot_be("the entry is that of a part");
         };
-        if self.removed.contains_key(&toi) {
+        if let Some(&removed_by) = self.removed.get(&toi) {
+            // The removal was heard of first: it is of the file that older instances named under other numbers, too.
+            let is_older =
+                |named: &Named| ahead(number, named.number) > 0 && ahead(removed_by, named.number) > 0;
+            if self.paths.get(&path).is_some_and(is_older) {
+                self.supersede(&path);
+                self.note_path(path, toi, removed_by);
+                self.is_swept = false;
+            }
             return;
         }
         if !self.parts.contains_key(&toi) && !self.has_room(&path) {

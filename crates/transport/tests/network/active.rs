@@ -234,7 +234,7 @@ fn a_file_comes_in_order_over_a_relay_and_over_two() {
         for parent in [first, first, second, second] {
             tree.receiver(parent);
         }
-        let (done, sent) = tree.end(source, Duration::from_secs(60));
+        let (done, sent) = tree.end(source, Duration::from_secs(150));
         assert!(done.iter().all(|one| one.objects.bytes == LENGTH as u64), "{protocol}: {done:?}");
         assert_eq!(sent.stopped, Stopped::AllComplete);
     }
@@ -254,7 +254,7 @@ fn a_file_comes_in_order_over_paths_that_lose_packets() {
         let paths: Vec<LossyPath> =
             below.into_iter().zip(2..).map(|(to, seed)| LossyPath::new(to, 0.03, seed)).collect();
         paths.iter().for_each(|path| tree.receiver(path.at));
-        let (done, sent) = tree.end(source, Duration::from_secs(100));
+        let (done, sent) = tree.end(source, Duration::from_secs(200));
         let dropped: u64 = paths.into_iter().chain([to_second]).map(LossyPath::end).sum();
         assert!(dropped > 20, "{protocol}: {dropped} packets were lost");
         assert_eq!((done.len(), sent.stopped), (3, Stopped::AllComplete));
@@ -269,7 +269,7 @@ fn a_file_comes_encrypted_and_signed_over_a_relay_without_keys() {
     let (source, at) = tree.source();
     let first = tree.relay(at);
     [at, first].into_iter().for_each(|parent| tree.receiver(parent));
-    let (done, _) = tree.end(source, Duration::from_secs(60));
+    let (done, _) = tree.end(source, Duration::from_secs(150));
     for one in done {
         let checked = one.protection;
         assert!(checked.accepted > 400 && checked.forged() == 0, "{checked:?}");
@@ -287,6 +287,6 @@ fn what_is_there_is_not_written_again() {
     let before = fs::metadata(into.join("a file")).unwrap().modified().unwrap();
     let (source, at) = tree.source();
     tree.receiver(at);
-    tree.end(source, Duration::from_secs(60));
+    tree.end(source, Duration::from_secs(150));
     assert_eq!(fs::metadata(into.join("a file")).unwrap().modified().unwrap(), before);
 }

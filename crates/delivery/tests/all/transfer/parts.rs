@@ -178,6 +178,38 @@ fn a_new_version_replaces_all_parts_and_what_is_removed_leaves_nothing() {
     assert_eq!(own(&reception), 0);
 }
 
+/// A mirror that has a file hears of its removal before it hears of the numbers that the file had at last.
+#[test]
+fn a_file_that_was_sent_again_and_removed_is_removed_in_any_order() {
+    let long = content(200_000, 1);
+    let mut source = cutting(1, 300, None);
+    let mut tables = Vec::new();
+    for (file, removed) in [(Some("long"), None), (Some("long"), None), (None, Some("long"))] {
+        let files: Vec<(&str, &[u8])> = file.map(|path| (path, long.as_slice())).into_iter().collect();
+        source.put(&files, removed.as_slice(), false);
+        let number = tables.len() as u32;
+        let mut packets: Vec<_> = (0..60).map(|_| source.next(0)).collect();
+        packets.retain(|(repr, _)| repr.fdt.is_some_and(|fdt| fdt.instance() == number));
+        tables.push(packets);
+    }
+    source.put(&[("other", b"other")], &[], true);
+    for order in [[0, 1, 2], [0, 2, 1], [2, 0, 1], [2, 1, 0]] {
+        let settings = ReceptionSettings { replace: true, mirror: true };
+        let mut first = cutting(1, 300, None);
+        first.put(&[("long", &long)], &[], true);
+        let mut reception = receiver(settings);
+        receive(&mut first, &mut reception, 0.0, 1);
+        assert_placed(&reception, &[("long", &long)]);
+        reception.follow();
+        for (repr, payload) in order.iter().flat_map(|&number| &tables[number]) {
+            reception.packet(repr, payload).unwrap();
+        }
+        run(&mut source, &mut reception, 200);
+        assert!(reception.is_in_step(), "{order:?}");
+        assert_placed(&reception, &[("other", b"other")]);
+    }
+}
+
 /// Instances of the table come in any order: parts of one file are in several of them.
 #[test]
 fn a_table_of_hundreds_of_parts_may_come_in_any_order() {
