@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-
 use std::time::Duration;
 
 use layercast_core::contract::Estimates;

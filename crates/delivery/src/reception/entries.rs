@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::object::Object;
-use super::paths::Named;
 use super::{DiskError, OBJECTS_MAX, ObjectError, Reception, ReceptionEvent, extraction};
 use crate::disk::{Disk, Found};
 use crate::journal::Identity;
@@ -36,7 +35,9 @@ impl<D: Disk> Reception<D> {
             // They are hashes that nobody vouches for, and are not used.
             entry.leaves = Arc::default();
         }
-        if entry.part.is_some() && self.is_at(&entry.path, &identity) {
+        // If its removal was heard of first, the file is over that older instances named under other numbers.
+        let is_removed = self.removed.contains_key(&entry.toi);
+        if entry.part.is_some() && !is_removed && self.is_at(&entry.path, &identity) {
             self.join(number, entry, &identity);
             return Ok(());
         }
@@ -130,17 +131,6 @@ impl<D: Disk> Reception<D> {
         let (Some(part), toi, path) = (entry.part, entry.toi, entry.path.clone()) else {
             return cannot_be("the entry is that of a part");
         };
-        if let Some(&removed_by) = self.removed.get(&toi) {
-            // The removal was heard of first: it is of the file that older instances named under other numbers, too.
-            let is_older =
-                |named: &Named| ahead(number, named.number) > 0 && ahead(removed_by, named.number) > 0;
-            if self.paths.get(&path).is_some_and(is_older) {
-                self.supersede(&path);
-                self.note_path(path, toi, removed_by);
-                self.is_swept = false;
-            }
-            return;
-        }
         if !self.parts.contains_key(&toi) && !self.has_room(&path) {
             self.without_room += 1;
             return;

@@ -93,9 +93,7 @@ impl<D: Disk> Reception<D> {
         let was_there = self.has_path(&path);
         self.supersede(&path);
         // An object that an earlier session had there, and a later instance may name again, is no longer in its place.
-        if let Some(other) = self.last_at.remove(&path) {
-            self.drop_object(other);
-        }
+        self.drop_last_at(&path);
         self.note(path.clone(), Named { toi, number, kind: Kind::Removed });
         if self.settings.mirror {
             self.remove_file(&path)?;
@@ -104,6 +102,13 @@ impl<D: Disk> Reception<D> {
             self.say(ReceptionEvent::Removed { path });
         }
         Ok(())
+    }
+
+    /// Drops the object that was the last at a path, also of an earlier session.
+    fn drop_last_at(&mut self, path: &str) {
+        if let Some(other) = self.last_at.remove(path) {
+            self.drop_object(other);
+        }
     }
 
     /// Whether there would be too many paths with these.
@@ -133,9 +138,7 @@ impl<D: Disk> Reception<D> {
                 _ => {}
             }
             // What another session had there is over.
-            if let Some(other) = self.last_at.remove(&path) {
-                self.drop_object(other);
-            }
+            self.drop_last_at(&path);
             self.note(path, Named { toi, number, kind: Kind::Member });
             current.push(place);
         }
