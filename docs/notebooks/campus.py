@@ -112,7 +112,7 @@ assert completion["complete"]["rlc"] < 4 and (completion["complete"].drop("rlc")
 # %%
 flows = result.flows.to_pandas()
 downloads = flows[flows.flow.str.startswith("download")]
-rates = downloads.groupby(["contender", "node"]).throughput_kbps.mean().unstack("contender")
+rates = downloads.groupby(["candidate", "node"]).throughput_kbps.mean().unstack("candidate")
 change = (rates.div(rates["without multicast"], axis=0) - 1).drop(columns="without multicast") * 100
 change.loc[list(BUILDINGS)].round(1)
 

@@ -3,7 +3,7 @@
 use clap::Command;
 use layercast_core::family::{AnyProtocol as _, Family};
 use layercast_laboratory::BuiltIn;
-use layercast_laboratory::compare::{self, CompareError, Contender, Prepared};
+use layercast_laboratory::compare::{self, Candidate, CompareError, Prepared};
 use layercast_laboratory::run::{self, Outcome, RunError, RunRequest};
 use layercast_laboratory::scenario::{Catalogue, Scenario};
 use layercast_laboratory::scoreboard::{self, ScoreboardError};
@@ -30,7 +30,7 @@ pub(crate) struct Program {
     pub(crate) compare: fn(
         Prepared,
         Option<usize>,
-        &(dyn Fn(&Contender, f64) + Sync),
+        &(dyn Fn(&Candidate, f64) + Sync),
     ) -> Result<compare::Results, CompareError>,
     pub(crate) scoreboard: fn(
         scoreboard::Progress<'_>,

@@ -7,11 +7,11 @@
 //! the router sends them. What comes up goes to the router. So every relay of a tree takes part, and the active node behind
 //! a link is the child itself.
 //!
-//! What is carried are the packets of an ordinary session of files, in order ([`InOrder`](crate::in_order::InOrder)): pieces. Each
+//! What is carried are the packets of an ordinary session of files, in order ([`InOrder`](crate::in_order::InOrder)): chunks. Each
 //! is signed, authenticated and encrypted from end to end, so that relays need no key to keep and repeat it. The headers of the
 //! protocol, which each hop changes, are not authenticated.
 //!
-//! Bottom-up: [`frame`] (what is on a link) · [`store`] (pieces that are kept for repairs) · [`downlinks`] and [`uplink`] ·
+//! Bottom-up: [`frame`] (what is on a link) · [`store`] (chunks that are kept for repairs) · [`downlinks`] and [`uplink`] ·
 //! [`source`], [`relay`], [`member`].
 
 pub mod downlinks;

@@ -1,6 +1,6 @@
 //! The objects of a source, and the instances of the file delivery table that describe them.
 
-mod homes;
+mod path_index;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::object::{
     Toi, compressed, safe_path,
 };
 use crate::signed_table::TableSigner;
-use homes::{Home, Homes, Tree};
 use layercast_core::Always as _;
+use path_index::{PathEntry, PathIndex, Tree};
 
 /// Entries of an instance: few, so that a lost packet of it costs little.
 const ENTRIES: usize = 64;
@@ -48,24 +48,24 @@ impl Item {
 
 /// What is no longer sent.
 #[derive(Clone, Debug)]
-enum Gone {
+enum Removal {
     Object(u32),
     /// A file of a package.
     File(u32, String),
 }
 
-impl Gone {
+impl Removal {
     fn object(&self) -> Option<Toi> {
         match self {
-            Gone::Object(toi) => Some((*toi).into()),
-            Gone::File(..) => None,
+            Removal::Object(toi) => Some((*toi).into()),
+            Removal::File(..) => None,
         }
     }
 
     fn file(&self) -> Option<(Toi, String)> {
         match self {
-            Gone::Object(_) => None,
-            Gone::File(toi, path) => Some(((*toi).into(), path.clone())),
+            Removal::Object(_) => None,
+            Removal::File(toi, path) => Some(((*toi).into(), path.clone())),
         }
     }
 }
@@ -163,7 +163,7 @@ pub struct Change {
 pub struct Catalogue {
     settings: TableSettings,
     objects: BTreeMap<u32, Entry>,
-    homes: Homes,
+    paths: PathIndex,
     next_toi: u32,
     /// The first instance of the log, and the number of the next.
     first: u32,
@@ -181,7 +181,7 @@ impl Catalogue {
         Catalogue {
             settings,
             objects: BTreeMap::new(),
-            homes: Homes::default(),
+            paths: PathIndex::default(),
             next_toi: 1,
             first: 0,
             next_instance: 0,
@@ -214,11 +214,11 @@ impl Catalogue {
         let gone: BTreeSet<&str> =
             removed.iter().map(String::as_str).chain(items.iter().flat_map(|item| item.paths())).collect();
         let mut tree = Tree::default();
-        for (path, toi) in self.homes.iter().filter(|(path, _)| !gone.contains(path)) {
+        for (path, toi) in self.paths.iter().filter(|(path, _)| !gone.contains(path)) {
             // What is sent has been checked.
             let _ = tree.add(path, self.is_file(toi));
         }
-        let is_new = |item: &Item| item.paths().all(|path| self.homes.toi(path).is_none());
+        let is_new = |item: &Item| item.paths().all(|path| self.paths.toi(path).is_none());
         let (new, replaced): (Vec<_>, Vec<_>) =
             items.iter().copied().enumerate().partition(|(_, item)| is_new(item));
         let mut refused = Vec::new();
@@ -245,16 +245,16 @@ impl Catalogue {
         let mut change = Change::default();
         let mut gone = Vec::new();
         for path in removed {
-            match self.homes.free(path) {
+            match self.paths.free(path) {
                 None => {}
-                Some(Home::Object(tois)) => {
-                    gone.extend(tois.clone().map(Gone::Object));
+                Some(PathEntry::Object(tois)) => {
+                    gone.extend(tois.clone().map(Removal::Object));
                     self.forget(tois, &mut change);
                 }
-                Some(Home::Package(toi)) => gone.push(Gone::File(toi, path.clone())),
-                Some(Home::LastOf(toi)) => {
-                    gone.push(Gone::File(toi, path.clone()));
-                    gone.push(Gone::Object(toi));
+                Some(PathEntry::Package(toi)) => gone.push(Removal::File(toi, path.clone())),
+                Some(PathEntry::LastOf(toi)) => {
+                    gone.push(Removal::File(toi, path.clone()));
+                    gone.push(Removal::Object(toi));
                     self.forget([toi], &mut change);
                 }
             }
@@ -264,18 +264,18 @@ impl Catalogue {
             if !new.insert(path) {
                 return Err(CatalogueError::Twice { path: path.to_owned() });
             }
-            match self.homes.free(path) {
+            match self.paths.free(path) {
                 // Receivers know from its path that an object is replaced: they keep the file until the new one is there.
-                Some(Home::Object(tois)) => self.forget(tois, &mut change),
-                Some(Home::LastOf(toi)) => {
-                    gone.push(Gone::Object(toi));
+                Some(PathEntry::Object(tois)) => self.forget(tois, &mut change),
+                Some(PathEntry::LastOf(toi)) => {
+                    gone.push(Removal::Object(toi));
                     self.forget([toi], &mut change);
                 }
-                Some(Home::Package(_)) | None => {}
+                Some(PathEntry::Package(_)) | None => {}
             }
         }
         // What is removed and sent again is replaced.
-        gone.retain(|gone| !matches!(gone, Gone::File(_, path) if new.contains(path.as_str())));
+        gone.retain(|gone| !matches!(gone, Removal::File(_, path) if new.contains(path.as_str())));
         for (place, item) in items.iter().enumerate() {
             // Those of a file of parts follow each other.
             if self.next_toi.checked_add(PARTS_MAX).is_none() {
@@ -283,7 +283,7 @@ impl Catalogue {
             }
             let first = self.next_toi;
             let entries = self.entries(item)?;
-            self.homes.put(first, entries.len() as u32, &item.path, &item.members);
+            self.paths.put(first, entries.len() as u32, &item.path, &item.members);
             for entry in entries {
                 change.added.push(self.next_toi);
                 change.items.push(place);
@@ -292,11 +292,11 @@ impl Catalogue {
             }
         }
         let mut tree = Tree::default();
-        self.homes.iter().try_for_each(|(path, toi)| tree.add(path, self.is_file(toi)))?;
+        self.paths.iter().try_for_each(|(path, toi)| tree.add(path, self.is_file(toi)))?;
         self.is_complete = complete;
         // A log that is mostly history is started again.
         let changes = change.added.len() + change.removed.len() + gone.len();
-        let kept = self.objects.len() + self.homes.removed().count();
+        let kept = self.objects.len() + self.paths.removed().count();
         change.instances = match self.logged + changes > 2 * kept + 2 * ENTRIES {
             true => self.restart_log()?,
             false => self.log(&change.added, &gone)?,
@@ -317,8 +317,8 @@ impl Catalogue {
     }
 
     fn restart_log(&mut self) -> Result<usize, CatalogueError> {
-        let removed: Vec<Gone> =
-            self.homes.removed().map(|(toi, path)| Gone::File(toi, path.clone())).collect();
+        let removed: Vec<Removal> =
+            self.paths.removed().map(|(toi, path)| Removal::File(toi, path.clone())).collect();
         self.instances.clear();
         self.first = self.next_instance;
         self.logged = 0;
@@ -387,12 +387,12 @@ impl Catalogue {
 
     /// How many files and empty folders receivers get.
     pub fn files(&self) -> usize {
-        self.homes.paths()
+        self.paths.paths()
     }
 
     /// The number of the object at a path: its own, that of the first part of a file, or that of a package.
     pub fn toi(&self, path: &str) -> Option<u32> {
-        self.homes.toi(path)
+        self.paths.toi(path)
     }
 
     /// The objects of an item: one, or the parts of a file. Their numbers follow each other from the next one on.
@@ -432,10 +432,11 @@ impl Catalogue {
 
     /// Appends instances with these objects and removals and returns how many; at least one, so that a change of the
     /// rest is known.
-    fn log(&mut self, added: &[u32], removed: &[Gone]) -> Result<usize, CatalogueError> {
+    fn log(&mut self, added: &[u32], removed: &[Removal]) -> Result<usize, CatalogueError> {
         let before = self.instances.len();
         self.logged += added.len() + removed.len();
-        let mut parts: Vec<(&[u32], &[Gone])> = added.chunks(ENTRIES).map(|part| (part, &[][..])).collect();
+        let mut parts: Vec<(&[u32], &[Removal])> =
+            added.chunks(ENTRIES).map(|part| (part, &[][..])).collect();
         match parts.last_mut() {
             Some((last, with)) if last.len() + removed.len() <= ENTRIES => *with = removed,
             None if removed.is_empty() => parts.push((&[], &[])),
@@ -476,7 +477,7 @@ impl Catalogue {
         Ok(self.instances.len() - before)
     }
 
-    fn encode(&self, added: &[u32], removed: &[Gone], is_last: bool) -> Encoded {
+    fn encode(&self, added: &[u32], removed: &[Removal], is_last: bool) -> Encoded {
         let settings = &self.settings;
         let instance = Instance {
             number: Some(self.next_instance),
@@ -487,15 +488,15 @@ impl Catalogue {
             wants_completions: settings.wants_completions,
             session: settings.session.clone(),
             entries: added.iter().filter_map(|toi| self.objects.get(toi).cloned()).collect(),
-            removed: removed.iter().filter_map(Gone::object).collect(),
-            removed_files: removed.iter().filter_map(Gone::file).collect(),
+            removed: removed.iter().filter_map(Removal::object).collect(),
+            removed_files: removed.iter().filter_map(Removal::file).collect(),
         };
         let number = self.next_instance;
         let mut xml = instance.to_xml();
         if let Some(signer) = &settings.signer {
             signer.sign(number, &mut xml);
         }
-        // Also because a compressed instance has a checksum.
+        // Compressed or not, an instance has a checksum.
         Encoded { number, bytes: compressed(xml.as_bytes()) }
     }
 }

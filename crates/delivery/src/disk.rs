@@ -131,7 +131,7 @@ pub trait Disk {
     ///
     /// # Errors
     /// The disk's error.
-    fn look(&mut self, path: &str) -> io::Result<Found>;
+    fn stat(&mut self, path: &str) -> io::Result<Found>;
 
     /// Opens a file for reading and writing, and creates it if it is missing.
     ///

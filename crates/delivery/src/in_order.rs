@@ -1,6 +1,6 @@
-//! The pieces of a session in order: each part of the table and each source symbol, by numbers that do not change.
+//! The chunks of a session in order: each part of the table and each source symbol, by numbers that do not change.
 //!
-//! A protocol that repairs asks for pieces again by these numbers. The table comes first, and again and again, so that a
+//! A protocol that repairs asks for chunks again by these numbers. The table comes first, and again and again, so that a
 //! receiver that came late can keep what comes from then on.
 
 use crate::carousel::Pick;
@@ -8,7 +8,7 @@ use crate::object::Coding;
 use crate::packet::PayloadId;
 
 /// How many symbols there are at least between two copies of the table, and for each of its parts (CHOICE): copies are 2 % of
-/// all pieces at most.
+/// all chunks at most.
 const SYMBOLS_MIN: u64 = 2000;
 const SYMBOLS_PER_PART: u64 = 50;
 
@@ -21,7 +21,7 @@ struct Block {
     block: u8,
 }
 
-/// What each piece is.
+/// What each chunk is.
 #[derive(Clone, Debug)]
 pub struct InOrder {
     /// The first part of each instance of the table among those of all.
@@ -65,18 +65,18 @@ impl InOrder {
         InOrder { instances, parts, blocks, symbols, every }
     }
 
-    /// How many pieces there are.
-    pub fn pieces(&self) -> u64 {
+    /// How many chunks there are.
+    pub fn chunks(&self) -> u64 {
         self.symbols + self.parts * self.symbols.div_ceil(self.every).max(1)
     }
 
-    /// What a piece is; none beyond the last one.
+    /// What a chunk is; none beyond the last one.
     pub fn pick(&self, number: u64) -> Option<Pick> {
         let (copy, within) = (number / (self.parts + self.every), number % (self.parts + self.every));
         let Some(symbol) = within.checked_sub(self.parts) else {
             let instance = self.instances.partition_point(|first| *first <= within).checked_sub(1)?;
             let part = usize::try_from(within - self.instances.get(instance)?).ok()?;
-            return (number < self.pieces()).then_some(Pick::Table { instance, part });
+            return (number < self.chunks()).then_some(Pick::Table { instance, part });
         };
         let symbol = copy * self.every + symbol;
         let block = self.blocks.partition_point(|block| block.first <= symbol).checked_sub(1)?;
@@ -99,9 +99,9 @@ mod tests {
     #[test]
     fn the_table_comes_before_all_symbols_and_again_between_them() {
         let order = order(&[250_000, 0, 40, 100_100]);
-        let picks: Vec<Pick> = (0..order.pieces()).filter_map(|number| order.pick(number)).collect();
+        let picks: Vec<Pick> = (0..order.chunks()).filter_map(|number| order.pick(number)).collect();
         // 2500, 0, 1 and 1001 symbols.
-        assert_eq!(picks.len() as u64, order.pieces());
+        assert_eq!(picks.len() as u64, order.chunks());
         assert_eq!(picks.len(), 3502 + 2 * 3);
         let table = [(0, 0), (0, 1), (1, 0)].map(|(instance, part)| Pick::Table { instance, part });
         assert_eq!(picks[..3], table);
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(picks[2506], Pick::Symbol { toi: 3, id: id(0) });
         assert_eq!(picks[2507], Pick::Symbol { toi: 4, id: id(0) });
         assert_eq!(picks.last(), Some(&Pick::Symbol { toi: 4, id: id(1000) }));
-        assert!([order.pieces(), u64::MAX].iter().all(|&beyond| order.pick(beyond).is_none()));
+        assert!([order.chunks(), u64::MAX].iter().all(|&beyond| order.pick(beyond).is_none()));
         let mut symbols: Vec<Pick> =
             picks.into_iter().filter(|pick| matches!(pick, Pick::Symbol { .. })).collect();
         symbols.dedup();
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn without_symbols_there_is_the_table() {
         let order = order(&[0]);
-        assert_eq!(order.pieces(), 3);
+        assert_eq!(order.chunks(), 3);
         assert_eq!(order.pick(2), Some(Pick::Table { instance: 1, part: 0 }));
         assert_eq!(order.pick(3), None);
     }

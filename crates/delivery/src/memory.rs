@@ -117,7 +117,7 @@ impl MemoryDisk {
 impl Disk for MemoryDisk {
     type File = Rc<MemoryFile>;
 
-    fn look(&mut self, path: &str) -> io::Result<Found> {
+    fn stat(&mut self, path: &str) -> io::Result<Found> {
         if self.folders.contains(path) {
             return Ok(Found::Folder);
         }

@@ -21,7 +21,7 @@ pub use receiver::{Failure, Message, Output, Parents, Path, Paths, Receiver, Rec
 pub use relay::{Above, Copies, Holder, Relay, RelayMessage, RelayOutput, RelaySettings, RelayState};
 pub use reports::Reached;
 pub use session_receiver::{
-    Feedback, ReceiverCounters, ReceiverNote, SessionOutput, SessionReceiver, Stranger,
+    Feedback, ForeignSender, ReceiverCounters, ReceiverNote, SessionOutput, SessionReceiver,
 };
 pub use sink::{Datagram, Datagrams, Discard, Packet as ReceivedPacket, Single, Sink};
 pub use source::{Content, Packet, Source, SourceCounters};

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::announce::flute::FluteSession;
 use crate::groups::GroupRange;
-use crate::relay::child::News;
+use crate::relay::child::ParentEvent;
 
 /// Something that does not end a transfer, in words for the operator. Each is given once, not for every packet.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub enum Notice {
     /// A receiver, or a relay, has news of the relay above it.
     Relay {
         /// It.
-        news: News,
+        news: ParentEvent,
     },
     /// No multicast comes, or no longer: a receiver tries the relays that it was given.
     NoMulticast {
@@ -283,7 +283,7 @@ impl Notice {
             Notice::UplinkBack { .. }
                 | Notice::NobodyListens { .. }
                 | Notice::Amt { news: AmtNews::Served(_) }
-                | Notice::Relay { news: News::Served(_) }
+                | Notice::Relay { news: ParentEvent::Served(_) }
                 | Notice::NoMulticast { .. }
                 | Notice::MulticastBack { .. }
                 | Notice::Following
@@ -351,17 +351,17 @@ impl fmt::Display for Notice {
                     ),
                 }
             }
-            Notice::Relay { news: News::Served(relay) } => {
+            Notice::Relay { news: ParentEvent::Served(relay) } => {
                 write!(f, "packets come through the relay {relay}")
             }
-            Notice::Relay { news: News::Silent(relay) } => write!(
+            Notice::Relay { news: ParentEvent::Silent(relay) } => write!(
                 f,
                 "the relay {relay} does not answer: it does not run, or UDP does not pass to it and back"
             ),
-            Notice::Relay { news: News::Lost(relay) } => {
+            Notice::Relay { news: ParentEvent::Lost(relay) } => {
                 write!(f, "the relay {relay} is gone: trying the next")
             }
-            Notice::Relay { news: News::Refused(relay, reason) } => {
+            Notice::Relay { news: ParentEvent::Refused(relay, reason) } => {
                 write!(f, "the relay {relay} does not serve this host: {reason}")
             }
             Notice::NoMulticast { group, waited } => write!(

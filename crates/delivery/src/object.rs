@@ -72,8 +72,7 @@ pub fn sha256_of(reader: impl std::io::Read) -> std::io::Result<Sha256> {
     Ok(sha256_while(reader, &mut |_| true)?.always("nobody stops it"))
 }
 
-/// The hash of a reader's content, as long as `go_on`, which gets the number of bytes read so far, says so; none
-/// when it was stopped.
+/// Hashes the reader; `None` if `go_on`, which gets the number of bytes read so far, returns false.
 ///
 /// # Errors
 /// The reader's error.

@@ -335,13 +335,13 @@ pub fn place_bytes<D: Disk>(
 /// As [`place`].
 pub fn prepare<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
     for folder in folders_above(path) {
-        match disk.look(folder)? {
+        match disk.stat(folder)? {
             Found::Folder => {}
             Found::Nothing => disk.create_folder(folder)?,
             Found::File(_) | Found::Other => return Err(io::ErrorKind::NotADirectory.into()),
         }
     }
-    match disk.look(path)? {
+    match disk.stat(path)? {
         Found::Nothing | Found::File(_) => Ok(()),
         Found::Folder | Found::Other => Err(io::ErrorKind::AlreadyExists.into()),
     }

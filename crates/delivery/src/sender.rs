@@ -23,7 +23,7 @@ pub fn symbol_size(packet: Size, ip_udp_bytes: u32) -> u16 {
 
 /// The payload of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct PacketPayload {
     /// Its object (TOI).
     pub toi: u32,
     /// Its FEC encoding id.
@@ -38,10 +38,10 @@ pub struct Load {
     pub length: usize,
 }
 
-impl Load {
+impl PacketPayload {
     /// The header of its packet, with the fields of the protocol.
     pub fn repr(&self, fields: LctFields, tsi: u32) -> Repr {
-        let Load { toi, codepoint, fdt, is_compressed, fti, length: _ } = *self;
+        let PacketPayload { toi, codepoint, fdt, is_compressed, fti, length: _ } = *self;
         Repr {
             fields,
             tsi,
@@ -185,13 +185,13 @@ impl Sender {
         now: Time,
         room: &mut [u8],
         symbols: &mut S,
-    ) -> Result<Load, S::Error> {
+    ) -> Result<PacketPayload, S::Error> {
         self.carousel.hold(symbols.is_behind());
         let pick = self.carousel.next(channel, now);
         while let Some(ahead) = self.carousel.take_ahead() {
             symbols.prepare(ahead);
         }
-        pick.map_or(Ok(Load::default()), |pick| self.load(pick, room, symbols))
+        pick.map_or(Ok(PacketPayload::default()), |pick| self.load(pick, room, symbols))
     }
 
     /// The order in which each part of the table and each source symbol is sent once. Changes of the objects make another one.
@@ -208,7 +208,12 @@ impl Sender {
     ///
     /// # Errors
     /// Why a symbol is missing.
-    pub fn load<S: Symbols>(&self, pick: Pick, room: &mut [u8], symbols: &mut S) -> Result<Load, S::Error> {
+    pub fn load<S: Symbols>(
+        &self,
+        pick: Pick,
+        room: &mut [u8],
+        symbols: &mut S,
+    ) -> Result<PacketPayload, S::Error> {
         match pick {
             Pick::Table { instance, part } => Ok(self
                 .table_part(instance, part, room)
@@ -223,13 +228,13 @@ impl Sender {
         id: PayloadId,
         room: &mut [u8],
         symbols: &mut S,
-    ) -> Result<Load, S::Error> {
+    ) -> Result<PacketPayload, S::Error> {
         let content = self.catalogue.object(toi).map(|entry| entry.content);
         let Some(Content::File { coding, .. }) = content else {
             return Ok(cannot_be("the carousel sends files of the catalogue"));
         };
         let length = PayloadId::BYTES + coding.symbol_length(id);
-        let mut load = Load { toi, codepoint: coding.encoding_id(), ..Load::default() };
+        let mut load = PacketPayload { toi, codepoint: coding.encoding_id(), ..PacketPayload::default() };
         if let Some((head, room)) = room.get_mut(..length).and_then(<[u8]>::split_first_chunk_mut) {
             *head = id.to_bytes();
             symbols.symbol(toi, id, room)?;
@@ -240,7 +245,7 @@ impl Sender {
         Ok(load)
     }
 
-    fn table_part(&self, instance: usize, part: usize, room: &mut [u8]) -> Option<Load> {
+    fn table_part(&self, instance: usize, part: usize, room: &mut [u8]) -> Option<PacketPayload> {
         let encoded = self.catalogue.instances().get(instance)?;
         let bytes = encoded.bytes.chunks(self.part).nth(part)?;
         let length = PayloadId::BYTES + bytes.len();
@@ -248,7 +253,7 @@ impl Sender {
         // No code (RFC 5445, section 3.2.1): block 0 in 16 bits, symbol in 16 bits.
         *id = (part as u32 & 0xffff).to_be_bytes();
         symbol.copy_from_slice(bytes);
-        Some(Load {
+        Some(PacketPayload {
             toi: TOI_TABLE,
             codepoint: FEC_NO_CODE,
             fdt: Some(Fdt::new(encoded.number)),

@@ -239,7 +239,7 @@ impl DiskFile for FaultyFile {
 impl Disk for FaultyDisk {
     type File = FaultyFile;
 
-    fn look(&mut self, path: &str) -> io::Result<Found> {
+    fn stat(&mut self, path: &str) -> io::Result<Found> {
         let mut state = self.0.borrow_mut();
         state.operation()?;
         if state.folders.contains(path) {

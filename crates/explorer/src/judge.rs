@@ -137,7 +137,7 @@ pub enum Broken {
 }
 
 /// Whether what is in place at a receiver is right at all times.
-pub(crate) fn look(plan: &Plan, at: Time, receiver: usize, disk: &FaultyDisk) -> Result<(), Broken> {
+pub(crate) fn check(plan: &Plan, at: Time, receiver: usize, disk: &FaultyDisk) -> Result<(), Broken> {
     let own = format!("{OWN_FOLDER}/");
     let mut bytes = 0;
     let files = disk.files();

@@ -62,7 +62,7 @@ impl Listener {
     }
 
     /// The session, or why there is none.
-    pub(crate) fn look(&self, now: Time) -> Option<Result<Place, String>> {
+    pub(crate) fn found(&self, now: Time) -> Option<Result<Place, String>> {
         match finding::find(&self.directory, NAME, &self.keys) {
             Ok(None) => (now >= self.until).then(|| Err("its session is not announced".to_owned())),
             Err(error) => Some(Err(error.to_string())),

@@ -27,7 +27,7 @@ use layercast_delivery::security::protection::ProtectError;
 use layercast_delivery::send_state::file::{Saved, encode};
 use layercast_delivery::send_state::fingerprint::Fingerprint;
 use layercast_delivery::send_state::{Due, Storing};
-use layercast_delivery::sender::{Load, Sender};
+use layercast_delivery::sender::{PacketPayload, Sender};
 use layercast_delivery::session::{Session, whole_rates};
 use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::registry::{Protocol, Registry};
@@ -106,7 +106,7 @@ struct Supply {
 impl node::Content for Supply {
     type Error = ProtectError;
 
-    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, ProtectError> {
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<PacketPayload, ProtectError> {
         let Ok(load) = self.sender.next(channel, now, room, &mut self.objects);
         Ok(load)
     }
@@ -298,7 +298,7 @@ impl SourceProgram {
     }
 
     /// What is to be stored now, if anything is, and its disk `takes` it.
-    pub(crate) fn look(&mut self, now: Time, takes: bool) -> Option<Stored> {
+    pub(crate) fn poll(&mut self, now: Time, takes: bool) -> Option<Stored> {
         let left = self.node.packet_numbers().map(|sequence| sequence.left());
         let rounds = self.files.sender.carousel().rounds();
         let due = self.storing.due(now, rounds, left).filter(|_| self.is_started);

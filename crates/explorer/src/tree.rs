@@ -3,7 +3,7 @@
 //!
 //! Faults end after a while. Then the source sends the same again, and everybody must have everything: what a receiver kept of the
 //! first session is continued. Only a receiver whose machine lost its power may need yet another session, which is the last. It
-//! finds what its disk lost when a block or a file is there and its hash is wrong, and by then those pieces have passed.
+//! finds what its disk lost when a block or a file is there and its hash is wrong, and by then those chunks have passed.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -17,7 +17,7 @@ use layercast_delivery::accept::Incoming;
 use layercast_delivery::active::Wire;
 use layercast_delivery::active::downlinks::{CHILDREN_MAX, DownOptions};
 use layercast_delivery::active::relay::RelayNode;
-use layercast_delivery::active::source::{Pieces, SourceNode};
+use layercast_delivery::active::source::{Chunks, SourceNode};
 use layercast_delivery::active::uplink::UpOptions;
 use layercast_delivery::catalogue::TableSettings;
 use layercast_delivery::in_order::InOrder;
@@ -31,7 +31,7 @@ use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::search::Known;
 use layercast_delivery::security::protection::{Outgoing, ProtectError, Scheme};
 use layercast_delivery::security::sequence::Sequence;
-use layercast_delivery::sender::{Load, Sender};
+use layercast_delivery::sender::{PacketPayload, Sender};
 use layercast_delivery::session::Session;
 use layercast_delivery::signed_table::TableSigner;
 use layercast_protocols::registry::{Protocol, Registry};
@@ -57,7 +57,7 @@ const GATHER: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_ms(500);
 /// How long a receiver is without a parent before it gives up.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The pieces of a datagram begin after this.
+/// The chunks of a datagram begin after this.
 const HEADS: usize = 60;
 
 const SESSION: SessionKey = SessionKey { group: GROUP, source: None };
@@ -84,7 +84,7 @@ enum Fault {
     Kill { node: usize, down: Duration, power: bool },
     /// Nothing passes the link above a node.
     Cut { node: usize, lasts: Duration },
-    /// Pieces that pass the link above a node are changed, which only keys detect.
+    /// Chunks that pass the link above a node are changed, which only keys detect.
     Change { node: usize, lasts: Duration },
 }
 
@@ -95,15 +95,15 @@ struct Files {
     order: InOrder,
 }
 
-impl Pieces for Files {
+impl Chunks for Files {
     type Error = ProtectError;
 
     fn count(&self) -> u64 {
-        self.order.pieces()
+        self.order.chunks()
     }
 
-    fn piece(&mut self, number: u64, room: &mut [u8]) -> Result<Load, ProtectError> {
-        let Some(pick) = self.order.pick(number) else { return Ok(Load::default()) };
+    fn chunk(&mut self, number: u64, room: &mut [u8]) -> Result<PacketPayload, ProtectError> {
+        let Some(pick) = self.order.pick(number) else { return Ok(PacketPayload::default()) };
         let Ok(load) = self.sender.load(pick, room, &mut self.objects);
         Ok(load)
     }
@@ -275,7 +275,7 @@ impl Tree {
             }
         }
         for (number, place) in self.receivers() {
-            judge::look(&self.plan, self.now, number, &place.disk)?;
+            judge::check(&self.plan, self.now, number, &place.disk)?;
             if !place.done {
                 let state = format!("of the tree: {}", place.last);
                 return Err(Broken::Unfinished { at: self.now, receiver: number, state });
@@ -335,7 +335,7 @@ impl Tree {
                     place.lost_power = true;
                 }
                 if place.kind == Kind::Receiver {
-                    judge::look(&self.plan, self.now, node, &place.disk)?;
+                    judge::check(&self.plan, self.now, node, &place.disk)?;
                 }
             }
             Fault::Cut { node, lasts } => {
@@ -552,14 +552,14 @@ impl Tree {
             Some(Ok(())) => {
                 (place.program, place.done) = (None, true);
                 let (disk, was_killed) = (&place.disk, place.lives > 1);
-                judge::look(&self.plan, self.now, node, disk)?;
+                judge::check(&self.plan, self.now, node, disk)?;
                 judge::complete(&self.plan, self.now, node, disk, false, was_killed)?;
                 self.say(watch, || format!("receiver {node} is complete"));
             }
             Some(Err(why)) => {
                 place.program = None;
                 place.starts_at = Some(self.now + RESTART_AFTER);
-                judge::look(&self.plan, self.now, node, &place.disk)?;
+                judge::check(&self.plan, self.now, node, &place.disk)?;
                 place.last.clone_from(&why);
                 self.say(watch, || format!("receiver {node} ends: {why}"));
                 if self.places.get(node).is_some_and(|place| !self.may_need_another(place)) {

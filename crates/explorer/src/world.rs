@@ -39,7 +39,7 @@ const END: Time = Time::from_ns(900_000_000_000);
 /// When a program that failed is started again.
 const RESTART_AFTER: Duration = Duration::from_secs(1);
 /// How often a source looks whether its state is to be stored.
-const LOOK_EVERY: Duration = Duration::from_ms(500);
+const TICK: Duration = Duration::from_ms(500);
 
 /// Something that happened, for whoever watches.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,7 +158,7 @@ pub(crate) struct World {
     chaos: Stream,
     next_change: usize,
     next_fault: usize,
-    next_look: Time,
+    next_tick: Time,
     now: Time,
     outcome: Outcome,
 }
@@ -318,7 +318,7 @@ impl World {
             // The first change is what the source starts with.
             next_change: 1,
             next_fault: 0,
-            next_look: Time::ZERO,
+            next_tick: Time::ZERO,
             now: Time::ZERO,
             outcome: Outcome::default(),
         }
@@ -346,7 +346,7 @@ impl World {
 
     fn finish(mut self) -> Result<Outcome, Broken> {
         for (number, receiver) in self.receivers.iter().enumerate() {
-            judge::look(&self.plan, self.now, number, &receiver.disk)?;
+            judge::check(&self.plan, self.now, number, &receiver.disk)?;
             if !receiver.done {
                 let state = receiver.last.clone();
                 return Err(Broken::Unfinished { at: self.now, receiver: number, state });
@@ -358,7 +358,7 @@ impl World {
 
     /// When something happens next.
     fn next_time(&mut self) -> Time {
-        let mut next = self.simulation.next_event().unwrap_or(Time::MAX).min(self.next_look);
+        let mut next = self.simulation.next_event().unwrap_or(Time::MAX).min(self.next_tick);
         let mut consider = |time: Option<Time>| next = next.min(time.unwrap_or(Time::MAX));
         consider(self.held.keys().next().map(|(at, _)| *at));
         consider(self.plan.changes.get(self.next_change).map(|change| change.at));

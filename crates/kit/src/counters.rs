@@ -19,7 +19,7 @@ layercast_core::counters! {
         invalid in "packets",
         /// Packets of another session number.
         foreign in "packets",
-        /// Packets whose time stamp was not believed.
+        /// Packets whose time stamp was implausible.
         suspect in "packets",
         /// Times that a channel's numbers were learned again.
         resync in "times",

@@ -6,8 +6,8 @@
 //! own directory.
 
 pub mod against;
+mod candidates;
 mod completion;
-mod contenders;
 mod differences;
 mod effects;
 mod error;
@@ -23,10 +23,10 @@ mod verdict;
 
 use std::path::{Path, PathBuf};
 
+pub use candidates::{BASELINE, Candidate, CompareRequest, Prepared, read};
 pub use completion::Completion;
-pub use contenders::{BASELINE, CompareRequest, Contender, Prepared, read};
 pub use effects::{Effect, Worst};
-pub use error::{CompareError, Refused};
+pub use error::{CompareError, Rejected};
 pub(crate) use interval::signed;
 pub(crate) use paired::difference;
 pub use paired::{FEWEST, Shown, shown};
@@ -60,7 +60,7 @@ pub(crate) const BASELINE_DIRECTORY: &str = "without-multicast";
 /// # Errors
 /// When a file cannot be written or a plot cannot be drawn.
 pub fn write_all(dir: &Path, results: &Results, comparison: &Comparison) -> Result<Written, ResultsError> {
-    let protocols = results.ran.iter().map(|ran| (ran.contender.protocol.as_str(), ran));
+    let protocols = results.ran.iter().map(|ran| (ran.candidate.protocol.as_str(), ran));
     let baseline = results.baseline.iter().map(|ran| (BASELINE_DIRECTORY, ran));
     for (name, ran) in protocols.chain(baseline) {
         let Ran { outcome, summary, .. } = ran;

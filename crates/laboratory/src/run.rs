@@ -35,7 +35,7 @@ use crate::results::{Experiment, Replication, ResultsError};
 use crate::scenario::Scenario;
 
 pub use build::BuildError;
-pub use growth::QueueGrew;
+pub use growth::UnboundedQueue;
 pub use observe::Observation;
 use observe::Observer;
 pub use stop::Stop;
@@ -80,7 +80,7 @@ pub enum RunError {
     Network(#[from] NetworkError),
     /// A queue without a limit has grown without end.
     #[error(transparent)]
-    Grew(#[from] QueueGrew),
+    Grew(#[from] UnboundedQueue),
     /// What is observed could not be written.
     #[error(transparent)]
     Observe(#[from] ResultsError),

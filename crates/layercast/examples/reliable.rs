@@ -1,4 +1,4 @@
-//! Sends a file to all that come, or receives it, each piece once and in order: `reliable send FILE GROUP ADDRESS:PORT` or
+//! Sends a file to all that come, or receives it, each chunk once and in order: `reliable send FILE GROUP ADDRESS:PORT` or
 //! `reliable receive GROUP FOLDER ADDRESS:PORT`. The address is that of the sender, or of a relay that takes part.
 
 use std::error::Error;

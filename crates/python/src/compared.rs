@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use layercast_laboratory::compare::{
-    self, CompareError, CompareRequest, Comparison, Contender, Prepared, Results, table,
+    self, Candidate, CompareError, CompareRequest, Comparison, Prepared, Results, table,
 };
 use layercast_laboratory::lint;
 use layercast_laboratory::results::directory::{self, Holds};
@@ -21,7 +21,7 @@ use crate::{errors, ran, waiting};
 #[pyclass(frozen, module = "layercast")]
 pub(crate) struct Compared {
     results: Results,
-    /// The measures of each contender, then of the baseline.
+    /// The measures of each candidate, then of the baseline.
     parts: Vec<Vec<Part>>,
     comparison: Comparison,
     /// What makes the results of some protocols doubtful, in the command's words; empty if nothing does.
@@ -77,8 +77,8 @@ pub(crate) fn compare_protocols(
     context.check(py)?;
     let prepared = prepared.map_err(|error| errors::compare(py, &error))?;
     context.begin(&stop);
-    let of_contender = |contender: &Contender| lint::before(&contender.plan, &contender.text);
-    let warnings = lint::render(&request.id, &lint::once(prepared.contenders.iter().map(of_contender)));
+    let of_candidate = |candidate: &Candidate| lint::before(&candidate.plan, &candidate.text);
+    let warnings = lint::render(&request.id, &lint::once(prepared.candidates.iter().map(of_candidate)));
     let (results, stopped) =
         waiting::wait(py, || stop.wish(), progress, |share| run_all(families, prepared, jobs, &stop, share))?;
     context.check(py)?;
@@ -89,7 +89,7 @@ pub(crate) fn compare_protocols(
     Ok(comparison.map(|comparison| Compared { parts, comparison, stopped, results, warnings }))
 }
 
-/// All contenders, one after the other; of a comparison that is stopped, those that were done.
+/// All candidates, one after the other; of a comparison that is stopped, those that were done.
 fn run_all(
     families: Families,
     prepared: Prepared,
@@ -97,22 +97,22 @@ fn run_all(
     stop: &Stop,
     share: &waiting::Share,
 ) -> Result<Results, CompareError> {
-    let columns = prepared.contenders.len() + usize::from(prepared.baseline.is_some());
+    let columns = prepared.candidates.len() + usize::from(prepared.baseline.is_some());
     let mut results = Results { ran: Vec::new(), baseline: None, refused: prepared.refused };
-    let one = |contender: Contender, done: usize| {
+    let one = |candidate: Candidate, done: usize| {
         let progress = |of_one: f64| share.set((done as f64 + of_one) / columns as f64);
-        match with_family!(families, F => compare::run::<F>(contender, jobs, &progress)) {
+        match with_family!(families, F => compare::run::<F>(candidate, jobs, &progress)) {
             Err(CompareError::Run { source: RunError::Stopped, .. }) => Ok(None),
             // Of a protocol that was stopped before its end, some replications are missing.
             _ if stop.is_wished() => Ok(None),
             ran => ran.map(Some),
         }
     };
-    for contender in prepared.contenders {
-        results.ran.extend(one(contender, results.ran.len())?);
+    for candidate in prepared.candidates {
+        results.ran.extend(one(candidate, results.ran.len())?);
     }
-    if let Some(contender) = prepared.baseline {
-        results.baseline = one(contender, results.ran.len())?;
+    if let Some(candidate) = prepared.baseline {
+        results.baseline = one(candidate, results.ran.len())?;
     }
     Ok(results)
 }
@@ -121,7 +121,7 @@ impl Compared {
     fn blocks(&self) -> Vec<Block<'_>> {
         let all = self.results.ran.iter().chain(&self.results.baseline).zip(&self.parts);
         all.map(|(ran, parts)| Block {
-            keys: vec![("contender", Key::Text(&ran.contender.protocol))],
+            keys: vec![("candidate", Key::Text(&ran.candidate.protocol))],
             experiment: &ran.outcome.experiment,
             parts,
             replications: &ran.outcome.replications,
@@ -143,31 +143,31 @@ impl Compared {
         table::render(&self.comparison, width.unwrap_or(table::NARROWEST))
     }
 
-    /// A row for each contender, replication, window and flow.
+    /// A row for each candidate, replication, window and flow.
     fn flows(&self) -> PyResult<Table> {
         measured::flows(&self.blocks())
     }
 
-    /// A row for each contender, replication, window and group.
+    /// A row for each candidate, replication, window and group.
     fn groups(&self) -> PyResult<Table> {
         measured::groups(&self.blocks())
     }
 
-    /// A row for each contender, replication, window and link.
+    /// A row for each candidate, replication, window and link.
     fn links(&self) -> PyResult<Table> {
         measured::links(&self.blocks())
     }
 
-    /// A row for each contender, replication, flow and bin.
+    /// A row for each candidate, replication, flow and bin.
     fn series(&self) -> PyResult<Table> {
         measured::series(&self.blocks())
     }
 
-    /// A row for each contender and number of the paper.
+    /// A row for each candidate and number of the paper.
     fn claims(&self) -> PyResult<Table> {
         let all = self.results.ran.iter();
         let all: Vec<_> =
-            all.map(|ran| (Some(ran.contender.protocol.as_str()), &ran.outcome, &ran.summary)).collect();
+            all.map(|ran| (Some(ran.candidate.protocol.as_str()), &ran.outcome, &ran.summary)).collect();
         ran::claims(&all)
     }
 

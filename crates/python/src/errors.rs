@@ -186,8 +186,8 @@ pub(crate) fn compare(py: Python<'_>, error: &CompareError) -> PyErr {
 
 fn mistakes_of<'e>(error: &'e CompareError, found: &mut Vec<&'e ScenarioError>) {
     match error {
-        CompareError::Scenario(errors) | CompareError::Contender { errors, .. } => found.extend(&errors.0),
-        CompareError::Several(all) | CompareError::Refused { refused: all, .. } => {
+        CompareError::Scenario(errors) | CompareError::Candidate { errors, .. } => found.extend(&errors.0),
+        CompareError::Several(all) | CompareError::Rejected { refused: all, .. } => {
             all.iter().for_each(|error| mistakes_of(error, found));
         }
         _ => {}

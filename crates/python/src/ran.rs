@@ -92,7 +92,7 @@ pub(crate) fn claims(outcomes: &[(Option<&str>, &Outcome, &Summary)]) -> PyResul
     };
     let columns = Columns::default();
     let columns = match outcomes.first() {
-        Some((Some(_), _, _)) => columns.text("contender", all.iter().map(|(key, _)| *key)),
+        Some((Some(_), _, _)) => columns.text("candidate", all.iter().map(|(key, _)| *key)),
         _ => columns,
     };
     columns

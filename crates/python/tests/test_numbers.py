@@ -81,7 +81,7 @@ def test_a_comparison_is_that_of_the_command(small: str, command: Command, tmp_p
     result = layercast.compare(small, ["elm", "rlc"], replications=3, out=ours)
     expected, found = (without_cost(read(path / "compare.json")) for path in (theirs, ours))
     assert found == expected
-    assert set(result.flows.column("contender")) == {"elm", "rlc", "without multicast"}
+    assert set(result.flows.column("candidate")) == {"elm", "rlc", "without multicast"}
     assert result.verdict["best"]
 
 

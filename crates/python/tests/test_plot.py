@@ -122,13 +122,13 @@ def test_three_keys_are_curves_and_maps_where_others_have_a_value() -> None:
         swept.plot.curves("throughput_kbps", "tcp@R1", where={"link.S-R2.loss": 0.0})
 
 
-def test_a_comparison_has_a_row_for_each_contender() -> None:
+def test_a_comparison_has_a_row_for_each_candidate() -> None:
     compared = layercast.compare(SMALL, ["elm", "rlc"], replications=3)
     axes = compared.plot.compare("throughput_kbps", "tcp@R1")
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     assert names[:2] == ["elm", "rlc"]
     flows = compared.flows.to_polars()
-    tcp = flows.filter((flows["flow"] == "tcp@R1") & (flows["window"] == 1) & (flows["contender"] == "rlc"))
+    tcp = flows.filter((flows["flow"] == "tcp@R1") & (flows["window"] == 1) & (flows["candidate"] == "rlc"))
     assert np.array_equal(axes.lines[names.index("rlc") * 4].get_xdata(), tcp["throughput_kbps"].to_numpy())
     with pytest.raises(KeyError, match="there is no metric"):
         compared.plot.compare("speed", "tcp@R1")

@@ -356,7 +356,7 @@ def test_sweeps_and_comparisons_take_it() -> None:
     rows = swept.flows.to_pandas().query("flow == 'one@R1'")
     assert rows.mean_level.nunique() == 2
     compared = layercast.compare(text, ["python-rlc", "rlc"], sessions=["one"], replications=1)
-    assert set(compared.flows.to_pandas().contender) >= {"python-rlc", "rlc"}
+    assert set(compared.flows.to_pandas().candidate) >= {"python-rlc", "rlc"}
 
 
 def test_a_definition_changes_nothing_of_what_runs() -> None:
@@ -366,7 +366,7 @@ def test_a_definition_changes_nothing_of_what_runs() -> None:
         TWO, protocols, sessions=["one"], replications=2, progress=lambda share: Rlc.define()
     )
     assert protocol.defined() == ["python-rlc"], "it was defined while the first of them ran"
-    assert set(compared.flows.to_pandas().contender) >= set(protocols)
+    assert set(compared.flows.to_pandas().candidate) >= set(protocols)
 
 
 def test_random_numbers() -> None:

@@ -12,7 +12,7 @@ use layercast_delivery::node::{Discard, ReceiverSettings};
 use layercast_delivery::object::FEC_RAPTORQ;
 use layercast_delivery::protocols::own_options;
 use layercast_delivery::search::Known;
-use layercast_delivery::sender::Load;
+use layercast_delivery::sender::PacketPayload;
 use layercast_delivery::session::Session;
 use layercast_protocols::fixed;
 use layercast_protocols::registry::Protocol;
@@ -27,10 +27,15 @@ struct Constant;
 impl Content for Constant {
     type Error = layercast_transport::Error;
 
-    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, layercast_transport::Error> {
+    fn next(
+        &mut self,
+        _: Channel,
+        _: Time,
+        room: &mut [u8],
+    ) -> Result<PacketPayload, layercast_transport::Error> {
         let length = room.len().min(900);
         room[..length].fill(0x5a);
-        Ok(Load { toi: 1, codepoint: FEC_RAPTORQ, length, ..Load::default() })
+        Ok(PacketPayload { toi: 1, codepoint: FEC_RAPTORQ, length, ..PacketPayload::default() })
     }
 }
 

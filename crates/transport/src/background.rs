@@ -36,7 +36,7 @@ pub(crate) fn start<Job: Send + 'static>(
         };
         match thread::Builder::new().name(name.into()).spawn(run) {
             Ok(_) => started += 1,
-            Err(error) => tracing::debug!(%error, name, "no thread"),
+            Err(error) => tracing::debug!(%error, name, "cannot spawn the thread; its work is done inline"),
         }
     }
     started

@@ -182,7 +182,7 @@ impl Folder {
 impl Disk for Folder {
     type File = OpenFile;
 
-    fn look(&mut self, path: &str) -> io::Result<Found> {
+    fn stat(&mut self, path: &str) -> io::Result<Found> {
         let (folder, name) = match self.parent(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
             other => other?,
@@ -348,11 +348,11 @@ mod tests {
         let attributes = Attributes { mode: Some(0o640), modified_ns: Some(-1_500_000_000) };
         folder.set_attributes("a/part", attributes).expect("attributes");
         folder.rename("a/part", "a/b/whole").expect("a name");
-        assert_eq!(folder.look("a/b/whole").expect("a file"), Found::File(5));
-        assert_eq!(folder.look("a/part").expect("nothing"), Found::Nothing);
+        assert_eq!(folder.stat("a/b/whole").expect("a file"), Found::File(5));
+        assert_eq!(folder.stat("a/part").expect("nothing"), Found::Nothing);
         assert_eq!(folder.names("a/b").expect("a folder"), ["whole"]);
         assert_eq!(folder.names("a/b/c").expect_err("none").kind(), io::ErrorKind::NotFound);
-        assert_eq!(folder.look("a/no/such").expect("nothing"), Found::Nothing);
+        assert_eq!(folder.stat("a/no/such").expect("nothing"), Found::Nothing);
         let path = temporary.0.join("a/b/whole");
         assert_eq!(fs::read(&path).expect("a file"), b"hello");
         let metadata = fs::metadata(&path).expect("a file");
@@ -361,7 +361,7 @@ mod tests {
         folder.remove("a/b/whole").expect("removed");
         folder.remove("a/b/whole").expect("nothing to remove");
         folder.remove("a/b").expect("an empty folder");
-        assert_eq!(folder.look("a").expect("a folder"), Found::Folder);
+        assert_eq!(folder.stat("a").expect("a folder"), Found::Folder);
     }
 
     #[test]
@@ -385,8 +385,8 @@ mod tests {
         let done = folder.rename_files(&moves);
         let failed: Vec<usize> = (0..20).filter(|&n| done[n].is_err()).collect();
         assert_eq!(failed, [3, 7]);
-        assert_eq!(folder.look("a/b/19").expect("a file"), Found::File(1));
-        assert_eq!(folder.look("part7").expect("it stays"), Found::File(1));
+        assert_eq!(folder.stat("a/b/19").expect("a file"), Found::File(1));
+        assert_eq!(folder.stat("part7").expect("it stays"), Found::File(1));
     }
 
     #[test]
@@ -396,8 +396,8 @@ mod tests {
         symlink(&outside.0, inside.0.join("door")).expect("a link");
         symlink(outside.0.join("secret"), inside.0.join("file")).expect("a link");
         let mut folder = Folder::open(&inside.0).expect("a folder");
-        assert!(folder.look("door/secret").is_err());
-        assert_eq!(folder.look("file").expect("a link"), Found::Other);
+        assert!(folder.stat("door/secret").is_err());
+        assert_eq!(folder.stat("file").expect("a link"), Found::Other);
         assert!(folder.open("door/new").is_err() && folder.open("file").is_err());
         assert!(folder.read("file").is_err());
         assert!(folder.create_folder("door/new").is_err());

@@ -108,7 +108,7 @@ pub fn examine(options: &DoctorOptions, stop: &AtomicBool, say: &mut dyn FnMut(&
     say(membership::limit(group));
     say(membership::joined(&interface, group));
     say(membership::snooping(&interface, group.is_ipv6()));
-    firewall::look(&interface, group, options.source).into_iter().for_each(&mut say);
+    firewall::check(&interface, group, options.source).into_iter().for_each(&mut say);
     say(system::receive_buffer());
     say(system::mtu(&interface, group, options.packet));
     say(system::time_to_live());

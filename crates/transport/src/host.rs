@@ -11,7 +11,6 @@
 //! call, and packets of a channel that are due in the same burst are sent by one.
 
 mod access;
-mod branch;
 mod capture;
 mod clock;
 mod counters;
@@ -23,9 +22,9 @@ mod segmentation;
 mod socket;
 mod source;
 mod source_membership;
+mod unicast_path;
 
 pub use access::{Access, Groups, Tunnel};
-pub use branch::Branch;
 pub(crate) use capture::{open_memberships, open_raw};
 pub use clock::Clock;
 pub(crate) use clock::until;
@@ -36,6 +35,7 @@ pub(crate) use interface::{flags, reaching, unspecified};
 pub use leaves::LeaveCounters;
 pub(crate) use leaves::Leaves;
 pub(crate) use segmentation::{RUN_BYTES, RUN_PACKETS};
+pub use unicast_path::UnicastPath;
 
 pub use socket::{PacketSocket, open_announcer, open_group};
 pub(crate) use socket::{RECEIVE_BUFFER, open_reports, open_source, open_unicast};

@@ -197,7 +197,7 @@ pub fn receive_of<F: Family>(
     }
     let mut host = FilesHost::<F>::new(options.node()?, options.paths(), reception);
     let mut watch = Watch::default();
-    let finished = run(&mut host, stop, &mut |host, event| watch.look_at(host, event, on_event));
+    let finished = run(&mut host, stop, &mut |host, event| watch.observe(host, event, on_event));
     say_objects(&mut host, on_event);
     let ended = finished.and_then(|ended| {
         ended.map_err(|failure| match failure {
@@ -255,16 +255,16 @@ struct Watch {
 }
 
 impl Watch {
-    fn look_at<F: Family>(
+    fn observe<F: Family>(
         &mut self,
         host: &mut FilesHost<F>,
         event: Option<receiver::Event<Reception<Folder>>>,
         on_event: &mut dyn FnMut(&Event),
     ) {
         match event {
-            Some(Output::Look) => {
+            Some(Output::Tick) => {
                 say_objects(host, on_event);
-                let progress = self.look(host);
+                let progress = self.measure(host);
                 on_event(&Event::Progress(progress.clone().into()));
                 self.last = Some(progress);
             }
@@ -273,7 +273,7 @@ impl Watch {
         }
     }
 
-    fn look<F: Family>(&mut self, host: &FilesHost<F>) -> ReceiveProgress {
+    fn measure<F: Family>(&mut self, host: &FilesHost<F>) -> ReceiveProgress {
         let (now, useful) = (host.clock().now(), host.node.sink.counters().useful);
         let (then, before) = std::mem::replace(&mut self.said, (now, useful));
         let bits = (useful - before) as f64 * host.node.symbol_size() as f64 * 8.0;

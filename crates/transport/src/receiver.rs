@@ -217,7 +217,7 @@ impl<S: Sink, F: Family> ReceiverHost<S, F> {
             on(self, Output::Notice(notice));
         }
         let is_over = self.carry_out(on)?;
-        self.leaves.look();
+        self.leaves.poll();
         if !self.warned_of_leaves && self.leaves.counters().endless > 0 {
             self.warned_of_leaves = true;
             on(self, Output::Notice(Notice::LeavesWithoutEffect));

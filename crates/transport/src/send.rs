@@ -337,10 +337,10 @@ pub fn send<P: AnyProtocol>(
         }
         let report = SendProgress { estimates: program.host.estimates(), ..report };
         on_event(&Event::Progress(report.into()));
-        program.look(now, &mut files, on_event)?;
+        program.poll(now, &mut files, on_event)?;
         let node = &mut program.host.node;
         if let Some(writer) = &mut writer {
-            let notice = writer.look(now, &files, node.packet_numbers().map(|numbers| numbers.left()));
+            let notice = writer.poll(now, &files, node.packet_numbers().map(|numbers| numbers.left()));
             node.packet_numbers().into_iter().for_each(|numbers| numbers.grant(writer.granted()));
             notice.into_iter().for_each(|notice| on_event(&Event::Notice(notice)));
         }

@@ -63,7 +63,7 @@ pub fn relay(bytes: &[u8]) {
         } else {
             child.message(now, RELAY, datagram);
         }
-        parent.look(now);
+        parent.poll(now);
     }
     assert!(parent.count() <= 2);
 }

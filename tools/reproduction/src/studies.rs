@@ -1,8 +1,9 @@
-//! Studies across papers: open values and what they change, one fit for two protocols, late starters of AMCA.
+//! Studies across papers: open values and draws and what they change, one fit for two protocols, late starters of AMCA.
 //!
 //! Each study runs its scenarios with some values changed, gives a table for its place in `docs/studies.md`, and a
 //! line for each replication in `studies.tsv`.
 
+mod draws;
 mod experiment;
 mod joint_fit;
 mod late_start;
@@ -18,8 +19,16 @@ use page::Report;
 /// A study: its name, which is that of its place in the page, and what runs it.
 type Study = (&'static str, fn(&Runner) -> anyhow::Result<Report>);
 
-const STUDIES: [Study; 3] =
-    [("open-values", open_values::run), ("joint-fit", joint_fit::run), ("late-start", late_start::run)];
+const STUDIES: [Study; 4] = [
+    ("open-values", open_values::run),
+    ("draws", draws::run),
+    ("joint-fit", joint_fit::run),
+    ("late-start", late_start::run),
+];
+
+/// What conclusions are about: rates within a factor of two (FLID-DL paper, abstract; for Wei and Zhang's "TCP-like" the
+/// same is asked in `docs/reproduction/wei-zhang.md`).
+const TWICE: f64 = 2.0;
 
 /// Runs the studies and writes their tables.
 ///

@@ -78,8 +78,8 @@ fn a_study_goes_on_where_it_stopped() {
         assert_eq!(lost.0.len(), 2, "a sample of each replication");
         assert_eq!(again.samples(&[outer, loss], LOST), lost);
         assert!((lost.mean() / loss - 1.0).abs() < 0.5, "{} of {loss}", lost.mean());
-        let believed = first.samples(&[outer, loss], Quantity { flow: "cbr", metric: "lip_loss" });
-        assert!(believed.mean() > 0.2 * loss && believed.mean() < 2.0 * loss);
+        let estimated = first.samples(&[outer, loss], Quantity { flow: "cbr", metric: "lip_loss" });
+        assert!(estimated.mean() > 0.2 * loss && estimated.mean() < 2.0 * loss);
     }
     fs::remove_dir_all(&directory).unwrap();
 }

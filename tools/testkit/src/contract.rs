@@ -250,7 +250,7 @@ where
         let deadline = self.endpoint.deadline();
         assert_eq!(deadline, self.twin.deadline(), "twins' deadlines differ after {input:?}");
         assert!(deadline.is_none_or(|at| at > now), "deadline {deadline:?} is not after {now:?}, {input:?}");
-        check_belief(&self.endpoint.estimates(now));
+        check_estimates(&self.endpoint.estimates(now));
     }
 
     /// Gauges have values that can be drawn, the same at the twin, and none beyond their list.
@@ -292,9 +292,9 @@ fn grows(previous: &mut Option<Seq>, now: Seq) -> bool {
     previous.replace(now).is_none_or(|before| before < now)
 }
 
-fn check_belief(estimates: &Estimates) {
+fn check_estimates(estimates: &Estimates) {
     if let Some(loss) = estimates.loss {
-        assert!((0.0..=1.0).contains(&loss), "believes in a loss rate of {loss}");
+        assert!((0.0..=1.0).contains(&loss), "estimates a loss rate of {loss}");
     }
 }
 

@@ -50,7 +50,7 @@ impl Cables {
         Cables::with_leave(links, 100)
     }
 
-    /// The same with a bridge that prunes so many ms after a leave, in steps of ten.
+    /// As above, with a bridge whose leave latency is `ms`, a multiple of 10.
     ///
     /// # Errors
     /// Those of [`Cables::new`].

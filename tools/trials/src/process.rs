@@ -119,7 +119,7 @@ impl Process {
     ///
     /// # Errors
     /// The system's error.
-    pub fn look(&mut self) -> Result<Option<ExitStatus>> {
+    pub fn poll(&mut self) -> Result<Option<ExitStatus>> {
         self.measure();
         let status = self.child.try_wait()?;
         if status.is_some() {
@@ -136,7 +136,7 @@ impl Process {
     /// The system's error.
     pub fn wait_until(&mut self, until: Instant) -> Result<Option<ExitStatus>> {
         loop {
-            let status = self.look()?;
+            let status = self.poll()?;
             if status.is_some() || Instant::now() >= until {
                 return Ok(status);
             }

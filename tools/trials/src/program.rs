@@ -90,7 +90,7 @@ pub fn last(process: &Process, name: &str) -> Option<Value> {
 pub fn wait_for(process: &mut Process, name: &str, within: Duration) -> Result<Value> {
     let until = Instant::now() + within;
     loop {
-        let ended = process.look()?;
+        let ended = process.poll()?;
         if let Some(event) = last(process, name) {
             return Ok(event);
         }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use layercast_laboratory::compare::against::{self, Against, Version};
 use layercast_laboratory::compare::{
-    self, CompareError, CompareRequest, Comparison, Contender, Prepared, Results,
+    self, Candidate, CompareError, CompareRequest, Comparison, Prepared, Results,
 };
 use layercast_laboratory::lint;
 use layercast_laboratory::results::Finding;
@@ -112,7 +112,7 @@ pub(crate) fn compare(arguments: &Compare, program: &Program) -> Result<(), Fail
 /// With the scenario's own TCP.
 fn against_its_own(arguments: &Compare, request: &CompareRequest, program: &Program) -> Result<(), Failure> {
     let prepared = compare::read(request, &program.catalogue).map_err(failure)?;
-    warn(arguments, &prepared.contenders)?;
+    warn(arguments, &prepared.candidates)?;
     let _claim =
         arguments.out.as_ref().map(|directory| prepare_for(Holds::Comparison, directory)).transpose()?;
     let results = run_all(prepared, arguments, "", program)?;
@@ -142,7 +142,7 @@ fn against_each(arguments: &Compare, request: &CompareRequest, program: &Program
     for (tcp, request) in arguments.against.iter().zip(&requests) {
         all.push((tcp, compare::read(request, &program.catalogue).map_err(failure)?));
     }
-    let found = all.iter().flat_map(|(_, prepared)| &prepared.contenders).map(findings);
+    let found = all.iter().flat_map(|(_, prepared)| &prepared.candidates).map(findings);
     scenario::warn(&arguments.scenario, &lint::once(found))?;
     let _claim =
         arguments.out.as_ref().map(|directory| prepare_for(Holds::Against, directory)).transpose()?;
@@ -168,12 +168,12 @@ fn against_each(arguments: &Compare, request: &CompareRequest, program: &Program
 }
 
 /// What is doubtful about the scenarios of all protocols.
-fn warn(arguments: &Compare, contenders: &[Contender]) -> Result<(), Failure> {
-    Ok(scenario::warn(&arguments.scenario, &lint::once(contenders.iter().map(findings)))?)
+fn warn(arguments: &Compare, candidates: &[Candidate]) -> Result<(), Failure> {
+    Ok(scenario::warn(&arguments.scenario, &lint::once(candidates.iter().map(findings)))?)
 }
 
-fn findings(contender: &Contender) -> Vec<Finding> {
-    lint::before(&contender.plan, &contender.text)
+fn findings(candidate: &Candidate) -> Vec<Finding> {
+    lint::before(&candidate.plan, &candidate.text)
 }
 
 fn run_all(
@@ -183,17 +183,17 @@ fn run_all(
     program: &Program,
 ) -> Result<Results, Failure> {
     let jobs = arguments.jobs.map(|jobs| jobs as usize);
-    let columns = prepared.contenders.len() + usize::from(prepared.baseline.is_some());
+    let columns = prepared.candidates.len() + usize::from(prepared.baseline.is_some());
     let shown: Mutex<Option<(String, Progress)>> = Mutex::new(None);
-    let results = (program.compare)(prepared, jobs, &|contender, share| {
+    let results = (program.compare)(prepared, jobs, &|candidate, share| {
         let Ok(mut shown) = shown.lock() else { return };
-        if shown.as_ref().is_none_or(|(protocol, _)| *protocol != contender.protocol) {
+        if shown.as_ref().is_none_or(|(protocol, _)| *protocol != candidate.protocol) {
             if let Some((_, done)) = shown.take() {
                 done.finish();
             }
-            let replications = counted(contender.plan.replications as usize, "replication");
-            let what = format!("{}{opponent}, {replications}, {columns} columns", contender.protocol);
-            *shown = Some((contender.protocol.clone(), Progress::new(what, arguments.quiet)));
+            let replications = counted(candidate.plan.replications as usize, "replication");
+            let what = format!("{}{opponent}, {replications}, {columns} columns", candidate.protocol);
+            *shown = Some((candidate.protocol.clone(), Progress::new(what, arguments.quiet)));
         }
         if let Some((_, progress)) = shown.as_ref() {
             progress.set(share);

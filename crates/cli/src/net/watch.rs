@@ -231,17 +231,17 @@ impl Trace {
                 self.line(elapsed, what)
             }
             Event::Progress(Progress::Receive(of)) => {
-                self.look(elapsed, of_progress(&of.counters, of.packets_lost, &of.estimates))
+                self.observe(elapsed, of_progress(&of.counters, of.packets_lost, &of.estimates))
             }
             Event::Progress(Progress::StreamReceive(of)) => {
-                self.look(elapsed, of_progress(&of.counters, of.packets_lost, &of.estimates))
+                self.observe(elapsed, of_progress(&of.counters, of.packets_lost, &of.estimates))
             }
             _ => Ok(()),
         }
     }
 
     /// Writes how far it is, and all before: what a killed receiver has written is there.
-    fn look(&mut self, at: Duration, what: Note) -> io::Result<()> {
+    fn observe(&mut self, at: Duration, what: Note) -> io::Result<()> {
         self.line(at, what)?;
         self.writer.flush()
     }

@@ -12,7 +12,7 @@ pub trait Header: Copy {
         false
     }
 
-    /// Whether the packet is a retransmission. Hosts do not count it as throughput: each piece of the
+    /// Whether the packet is a retransmission. Hosts do not count it as throughput: each chunk of the
     /// application's data counts once. What routers hold is a repair, unless a protocol says otherwise.
     fn is_repair(&self) -> bool {
         self.is_held_by_routers()
@@ -138,9 +138,9 @@ pub enum Target {
 pub enum Payload {
     /// Nothing.
     None,
-    /// The next piece of the application's data.
+    /// The next chunk of the application's data.
     Next,
-    /// The piece that was sent or received under this sequence number, from the host's store.
+    /// The chunk that was sent or received under this sequence number, from the host's store.
     Stored(Seq),
     /// The payload of the packet that is being handled.
     Arrived,
@@ -183,10 +183,10 @@ pub enum Action<H> {
     Join(Channel),
     /// Leave a channel.
     Leave(Channel),
-    /// Deliver the pieces up to this sequence number, all of which are present, to the application in order.
+    /// Deliver the chunks up to this sequence number, all of which are present, to the application in order.
     /// Only reliable protocols ask for it. The number only grows.
     Deliver(Seq),
-    /// Release the stored pieces up to this sequence number: they will not be requested again. The number
+    /// Release the stored chunks up to this sequence number: they will not be requested again. The number
     /// only grows.
     Release(Seq),
     /// Record a trace event.
@@ -253,9 +253,9 @@ pub trait Host<H> {
     fn join(&mut self, channel: Channel);
     /// Leaves a channel.
     fn leave(&mut self, channel: Channel);
-    /// Delivers the pieces up to this one to the application. For hosts of reliable protocols.
+    /// Delivers the chunks up to this one to the application. For hosts of reliable protocols.
     fn deliver(&mut self, _through: Seq) {}
-    /// Releases the stored pieces up to this one. For hosts of reliable protocols.
+    /// Releases the stored chunks up to this one. For hosts of reliable protocols.
     fn release(&mut self, _through: Seq) {}
     /// Records a trace event.
     fn trace(&mut self, event: TraceEvent);

@@ -33,12 +33,12 @@ impl<H> ActionQueue<H> {
         self.0.push_back(Action::Leave(channel));
     }
 
-    /// Queues the delivery of the pieces up to this one.
+    /// Queues the delivery of the chunks up to this one.
     pub fn deliver(&mut self, through: Seq) {
         self.0.push_back(Action::Deliver(through));
     }
 
-    /// Queues the release of the pieces up to this one.
+    /// Queues the release of the chunks up to this one.
     pub fn release(&mut self, through: Seq) {
         self.0.push_back(Action::Release(through));
     }

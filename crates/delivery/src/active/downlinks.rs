@@ -145,12 +145,12 @@ impl Downlinks {
     }
 
     /// Looks for silent children, if it is time.
-    pub fn look(&mut self, now: Time) {
-        self.parent.look(now);
+    pub fn poll(&mut self, now: Time) {
+        self.parent.poll(now);
         while self.parent.take_change().is_some() {}
     }
 
-    /// When [`Downlinks::look`] is to be called.
+    /// When [`Downlinks::poll`] is to be called.
     pub fn deadline(&self) -> Option<Time> {
         self.parent.deadline()
     }

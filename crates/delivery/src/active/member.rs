@@ -1,4 +1,4 @@
-//! A receiver of a session whose routers take part: the link to its parent, its endpoint, and the pieces that it keeps.
+//! A receiver of a session whose routers take part: the link to its parent, its endpoint, and the chunks that it keeps.
 
 use std::net::SocketAddr;
 
@@ -24,10 +24,10 @@ use crate::security::keys::GroupKey;
 use crate::security::protection::{Incoming, ProtectionCounters};
 use crate::session::Session;
 
-/// The most pieces that are kept, whatever the protocol would like.
+/// The most chunks that are kept, whatever the protocol would like.
 const STORE_MAX: u64 = 100_000;
 
-/// A piece whose turn has come.
+/// A chunk whose turn has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     /// What it is a part of.
@@ -42,13 +42,13 @@ struct Taking {
     session: Session,
     protocol: Protocol,
     endpoint: registry::Receiver,
-    /// The pieces as they came.
+    /// The chunks as they came.
     store: Store,
     protection: Option<Incoming>,
     deadline: Option<Time>,
-    /// The next piece to be delivered.
+    /// The next chunk to be delivered.
     next: u64,
-    /// How many pieces had passed, and are not repeated.
+    /// How many chunks had passed, and are not repeated.
     lacking: u64,
     has_left: bool,
 }
@@ -63,7 +63,7 @@ pub struct Member {
     counters: NodeCounters,
     actions: Collected,
     packet: Vec<u8>,
-    /// Pieces whose turn has come, and their bytes.
+    /// Chunks whose turn has come, and their bytes.
     ready: Vec<Ready>,
     room: Vec<u8>,
 }
@@ -160,14 +160,14 @@ impl Member {
         self.taking.as_ref().map(|taking| &taking.session)
     }
 
-    /// The pieces whose turn has come, in order.
+    /// The chunks whose turn has come, in order.
     pub fn ready(&self) -> &[Ready] {
         &self.ready
     }
 
-    /// The bytes of such a piece after its header.
-    pub fn bytes(&self, piece: &Ready) -> &[u8] {
-        self.room.get(piece.start..piece.start + piece.length).always("it is where it was put")
+    /// The bytes of such a chunk after its header.
+    pub fn bytes(&self, chunk: &Ready) -> &[u8] {
+        self.room.get(chunk.start..chunk.start + chunk.length).always("it is where it was put")
     }
 
     /// They were taken.
@@ -187,7 +187,7 @@ impl Member {
         self.taking.as_ref().is_some_and(|taking| taking.has_left)
     }
 
-    /// How many pieces had passed when it came, and are not repeated.
+    /// How many chunks had passed when it came, and are not repeated.
     pub fn lacking(&self) -> u64 {
         self.taking.as_ref().map_or(0, |taking| taking.lacking)
     }
@@ -197,7 +197,7 @@ impl Member {
         &self.counters
     }
 
-    /// Pieces that were checked for authenticity; none if they are not.
+    /// Chunks that were checked for authenticity; none if they are not.
     pub fn protection(&self) -> Option<&ProtectionCounters> {
         self.taking.as_ref()?.protection.as_ref().map(Incoming::counters)
     }
@@ -212,7 +212,7 @@ impl Member {
         &mut self.up
     }
 
-    /// How many pieces are kept.
+    /// How many chunks are kept.
     pub fn kept(&self) -> usize {
         self.taking.as_ref().map_or(0, |taking| taking.store.len())
     }
@@ -224,7 +224,7 @@ impl Member {
 
     fn on_packet(&mut self, now: Time, packet: &[u8], ecn: Ecn, wire: &mut dyn Wire) {
         let Some(taking) = &mut self.taking else { return };
-        let Some((header, piece)) =
+        let Some((header, chunk)) =
             decode(packet).ok().filter(|(header, _)| belongs(header, &taking.protocol))
         else {
             self.counters.malformed += 1;
@@ -232,18 +232,18 @@ impl Member {
         };
         let number = data_seq(&header);
         if let Some(number) = number {
-            // What is not authentic is as good as lost: the piece is repaired.
-            if !taking.is_piece(number.0, piece, &mut self.packet) {
+            // What is not authentic is as good as lost: the chunk is repaired.
+            if !taking.is_piece(number.0, chunk, &mut self.packet) {
                 self.counters.malformed += 1;
                 return;
             }
-            taking.store.insert(number, piece);
+            taking.store.insert(number, chunk);
         }
         self.counters.received += 1;
         self.counters.marked += u64::from(ecn == Ecn::Marked);
         let origin = if number.is_some() { Origin::Channel(PACKETS) } else { Origin::Peer(self.up.peer()) };
         let size = Size::from_bytes(packet.len() as u32);
-        self.give(now, Input::Packet(Arrival { origin, size, ecn, header }), piece, wire);
+        self.give(now, Input::Packet(Arrival { origin, size, ecn, header }), chunk, wire);
     }
 
     fn give(&mut self, now: Time, input: Input<Header>, arrived: &[u8], wire: &mut dyn Wire) {
@@ -277,16 +277,16 @@ impl Member {
     fn deliver(&mut self, through: Seq) {
         let Some(taking) = &mut self.taking else { return cannot_be("actions are those of a session") };
         let mut next = taking.next;
-        for (number, piece) in taking.store.range(taking.next, through) {
+        for (number, chunk) in taking.store.range(taking.next, through) {
             taking.lacking += number - next;
             next = number + 1;
             let start = self.room.len();
-            self.room.extend_from_slice(piece);
+            self.room.extend_from_slice(chunk);
             let Some(room) = self.room.get_mut(start..) else { break };
             if let Some(protection) = &mut taking.protection
                 && protection.open(room).is_err()
             {
-                cannot_be::<()>("a piece was checked when it came");
+                cannot_be::<()>("a chunk was checked when it came");
                 self.room.truncate(start);
                 continue;
             }
@@ -323,10 +323,10 @@ impl Member {
 }
 
 impl Taking {
-    /// Whether a piece is one of the session, and in its place.
-    fn is_piece(&mut self, number: u32, piece: &[u8], room: &mut Vec<u8>) -> bool {
+    /// Whether a chunk is one of the session, and in its place.
+    fn is_piece(&mut self, number: u32, chunk: &[u8], room: &mut Vec<u8>) -> bool {
         room.clear();
-        room.extend_from_slice(piece);
+        room.extend_from_slice(chunk);
         let is_authentic =
             self.protection.as_mut().is_none_or(|protection| protection.accept_repeated(room).is_ok());
         is_authentic

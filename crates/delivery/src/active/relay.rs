@@ -19,7 +19,7 @@ use super::source::{Collected, NodeCounters, ecn_of};
 use super::store::Store;
 use super::uplink::{Down, UpOptions, Uplink};
 use crate::protocols::of_session;
-use crate::relay::child::News;
+use crate::relay::child::ParentEvent;
 
 /// The most packets that a router's host keeps, for protocols whose routers repair.
 const STORE_MAX: u64 = 4096;
@@ -94,7 +94,7 @@ impl RelayNode {
 
     /// Does what is due.
     pub fn tick(&mut self, now: Time, wire: &mut dyn Wire) {
-        self.down.look(now);
+        self.down.poll(now);
         self.up.hold(now, self.down.holders() > 0);
         self.up.poll(now, wire);
         if let Some(depth) = self.up.depth() {
@@ -117,7 +117,7 @@ impl RelayNode {
     }
 
     /// Something that an operator should know.
-    pub fn take_news(&mut self) -> Option<News> {
+    pub fn take_news(&mut self) -> Option<ParentEvent> {
         self.up.take_news()
     }
 

@@ -21,7 +21,7 @@ use super::frame::{DESCRIPTION, END, PACKETS};
 use crate::framing::{Length, frame};
 use crate::packet::MAX_HEADER;
 use crate::security::protection::{AUTH_BYTES, Outgoing, ProtectError};
-use crate::sender::Load;
+use crate::sender::PacketPayload;
 use crate::session::{Session, SessionError};
 
 /// How often the end of the session is said, and how far apart.
@@ -34,21 +34,21 @@ pub(super) fn ecn_of(protocol: &Protocol) -> Ecn {
 }
 
 /// What a source sends in order, by numbers that do not change.
-pub trait Pieces {
-    /// Why a piece is missing, which ends the session.
+pub trait Chunks {
+    /// Why a chunk is missing, which ends the session.
     type Error: From<ProtectError>;
 
     /// How many there are.
     fn count(&self) -> u64;
 
-    /// Writes the payload of a piece to `room`: an empty one if the piece has become needless.
+    /// Writes the payload of a chunk to `room`: an empty one if the chunk has become needless.
     ///
     /// # Errors
     /// Why it is missing.
-    fn piece(&mut self, number: u64, room: &mut [u8]) -> Result<Load, Self::Error>;
+    fn chunk(&mut self, number: u64, room: &mut [u8]) -> Result<PacketPayload, Self::Error>;
 }
 
-/// The LCT fields of a piece: its number, by which receivers check that it is in its place.
+/// The LCT fields of a chunk: its number, by which receivers check that it is in its place.
 pub(super) fn fields(number: u64) -> LctFields {
     LctFields {
         cci: Cci::Short((number as u32).to_be_bytes()),
@@ -124,7 +124,7 @@ pub struct SourceNode {
     counters: NodeCounters,
     actions: Collected,
     packet: Vec<u8>,
-    /// Where pieces are written.
+    /// Where chunks are written.
     room: Vec<u8>,
 }
 
@@ -159,7 +159,7 @@ impl SourceNode {
         })
     }
 
-    /// Authenticates pieces by a group key, and encrypts them if the session has a salt. Called before the start.
+    /// Authenticates chunks by a group key, and encrypts them if the session has a salt. Called before the start.
     pub fn protect(&mut self, protection: Outgoing) {
         self.protection = Some(protection);
     }
@@ -172,17 +172,17 @@ impl SourceNode {
     /// Takes a datagram.
     ///
     /// # Errors
-    /// Why a piece is missing.
-    pub fn receive<P: Pieces>(
+    /// Why a chunk is missing.
+    pub fn receive<P: Chunks>(
         &mut self,
         now: Time,
         from: SocketAddr,
         bytes: &[u8],
-        pieces: &mut P,
+        chunks: &mut P,
         wire: &mut dyn Wire,
     ) -> Result<(), P::Error> {
         let Some(up) = self.links.receive(now, from, bytes, wire) else {
-            return self.tick(now, pieces, wire);
+            return self.tick(now, chunks, wire);
         };
         if up.packet.is_empty() {
             let text = self.session.to_string();
@@ -199,30 +199,30 @@ impl SourceNode {
         self.counters.received += 1;
         let size = Size::from_bytes(up.packet.len() as u32);
         let origin = Origin::Child(up.link, up.peer);
-        self.give(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }), pieces, wire)
+        self.give(now, Input::Packet(Arrival { origin, size, ecn: Ecn::NotCapable, header }), chunks, wire)
     }
 
     /// Does what is due.
     ///
     /// # Errors
-    /// Why a piece is missing.
-    pub fn tick<P: Pieces>(
+    /// Why a chunk is missing.
+    pub fn tick<P: Chunks>(
         &mut self,
         now: Time,
-        pieces: &mut P,
+        chunks: &mut P,
         wire: &mut dyn Wire,
     ) -> Result<(), P::Error> {
-        self.links.look(now);
+        self.links.poll(now);
         match self.stage {
             Stage::Gathering(None) if self.links.holders() > 0 => {
                 self.stage = Stage::Gathering(Some(now + self.gather));
             }
             Stage::Gathering(Some(until)) if now >= until => {
                 self.stage = Stage::Sending;
-                self.give(now, Input::Start, pieces, wire)?;
+                self.give(now, Input::Start, chunks, wire)?;
             }
             Stage::Sending if self.deadline.is_some_and(|at| at <= now) => {
-                self.give(now, Input::Timer, pieces, wire)?;
+                self.give(now, Input::Timer, chunks, wire)?;
             }
             Stage::Ending(ENDS, _) => self.stage = Stage::Ended,
             Stage::Ending(said, at) if now >= at => {
@@ -250,7 +250,7 @@ impl SourceNode {
         self.stage == Stage::Ended
     }
 
-    /// How many pieces were sent first.
+    /// How many chunks were sent first.
     pub fn reached(&self) -> u64 {
         self.next
     }
@@ -276,19 +276,19 @@ impl SourceNode {
         self.stage = Stage::Ended;
     }
 
-    fn give<P: Pieces>(
+    fn give<P: Chunks>(
         &mut self,
         now: Time,
         input: Input<Header>,
-        pieces: &mut P,
+        chunks: &mut P,
         wire: &mut dyn Wire,
     ) -> Result<(), P::Error> {
         self.deadline = drive(&mut self.endpoint, now, input, &mut self.actions);
-        self.act(pieces, wire)?;
-        if self.next >= pieces.count() && !matches!(input, Input::Finish) {
+        self.act(chunks, wire)?;
+        if self.next >= chunks.count() && !matches!(input, Input::Finish) {
             // Given more than once it changes nothing.
             self.deadline = drive(&mut self.endpoint, now, Input::Finish, &mut self.actions);
-            self.act(pieces, wire)?;
+            self.act(chunks, wire)?;
             if self.deadline.is_none() {
                 self.stage = Stage::Ending(0, now);
             }
@@ -296,7 +296,7 @@ impl SourceNode {
         Ok(())
     }
 
-    fn act<P: Pieces>(&mut self, pieces: &mut P, wire: &mut dyn Wire) -> Result<(), P::Error> {
+    fn act<P: Chunks>(&mut self, chunks: &mut P, wire: &mut dyn Wire) -> Result<(), P::Error> {
         let mut actions = core::mem::take(&mut self.actions.0);
         let mut outcome = Ok(());
         for action in actions.drain(..) {
@@ -304,17 +304,17 @@ impl SourceNode {
             if let Action::Send(send) = action
                 && outcome.is_ok()
             {
-                outcome = self.send(&send, pieces, wire);
+                outcome = self.send(&send, chunks, wire);
             }
         }
         self.actions.0 = actions;
         outcome
     }
 
-    fn send<P: Pieces>(
+    fn send<P: Chunks>(
         &mut self,
         send: &Send<Header>,
-        pieces: &mut P,
+        chunks: &mut P,
         wire: &mut dyn Wire,
     ) -> Result<(), P::Error> {
         let number = match send.payload {
@@ -331,14 +331,15 @@ impl SourceNode {
             self.counters.data += u64::from(send.payload == Payload::Next);
             self.counters.repairs += u64::from(send.payload != Payload::Next);
             let room = self.room.get_mut(MAX_HEADER..).always("it was made longer than a header");
-            let load = if number < pieces.count() { pieces.piece(number, room)? } else { Load::default() };
+            let load =
+                if number < chunks.count() { chunks.chunk(number, room)? } else { PacketPayload::default() };
             let repr = load.repr(fields(number), self.session.tsi);
             place = frame(&mut self.room, &repr, Length::Payload(load.length), self.protection.as_mut())?;
         }
-        let piece = self.room.get(place).always("a packet is in its room");
+        let chunk = self.room.get(place).always("a packet is in its room");
         self.packet.clear();
-        if encode(&send.header, piece, &mut self.packet).is_err() {
-            cannot_be::<()>("what a source sends has a form, and a piece fits a packet");
+        if encode(&send.header, chunk, &mut self.packet).is_err() {
+            cannot_be::<()>("what a source sends has a form, and a chunk fits a packet");
             return Ok(());
         }
         match send.target {

@@ -1,4 +1,4 @@
-//! Pieces of data that are kept: until they are delivered, and for repairs of others.
+//! Chunks of data that are kept: until they are delivered, and for repairs of others.
 
 use std::collections::BTreeMap;
 
@@ -10,40 +10,40 @@ pub struct Store {
     most: u64,
     /// The first number that may still be stored.
     first: u64,
-    /// Whether the store follows the newest piece: what is older than the bound is dropped.
+    /// Whether the store follows the newest chunk: what is older than the bound is dropped.
     slides: bool,
-    pieces: BTreeMap<u64, Vec<u8>>,
+    chunks: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Store {
-    /// A store of `most` pieces from the first that was not released. What does not fit is not stored.
+    /// A store of `most` chunks from the first that was not released. What does not fit is not stored.
     pub fn new(most: u64) -> Store {
-        Store { most: most.max(1), first: 0, slides: false, pieces: BTreeMap::new() }
+        Store { most: most.max(1), first: 0, slides: false, chunks: BTreeMap::new() }
     }
 
-    /// A store of the newest pieces.
+    /// A store of the newest chunks.
     pub fn sliding(most: u64) -> Store {
         Store { slides: true, ..Store::new(most) }
     }
 
-    /// How many pieces there are.
+    /// How many chunks there are.
     pub fn len(&self) -> usize {
-        self.pieces.len()
+        self.chunks.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.chunks.is_empty()
     }
 
-    /// Stores a piece by its number on the wire, unless it is there, was released, or lies too far ahead.
-    pub fn insert(&mut self, number: WireSeq, piece: &[u8]) {
-        let near = self.pieces.last_key_value().map_or(self.first, |(newest, _)| *newest);
+    /// Stores a chunk by its number on the wire, unless it is there, was released, or lies too far ahead.
+    pub fn insert(&mut self, number: WireSeq, chunk: &[u8]) {
+        let near = self.chunks.last_key_value().map_or(self.first, |(newest, _)| *newest);
         let number = number.expand(Seq(near)).0;
         if number < self.first || (!self.slides && number - self.first >= self.most) {
             return;
         }
-        self.pieces.entry(number).or_insert_with(|| piece.to_vec());
+        self.chunks.entry(number).or_insert_with(|| chunk.to_vec());
         if self.slides {
             let oldest = near.max(number).saturating_sub(self.most - 1);
             if oldest > 0 && oldest > self.first {
@@ -52,22 +52,22 @@ impl Store {
         }
     }
 
-    /// A piece; none if it is not there.
+    /// A chunk; none if it is not there.
     pub fn get(&self, number: Seq) -> Option<&[u8]> {
-        self.pieces.get(&number.0).map(Vec::as_slice)
+        self.chunks.get(&number.0).map(Vec::as_slice)
     }
 
-    /// The pieces that are here of those from one number through another, with their numbers.
+    /// The chunks that are here of those from one number through another, with their numbers.
     pub fn range(&self, first: u64, through: Seq) -> impl Iterator<Item = (u64, &[u8])> {
         let numbers = first..through.0.saturating_add(1).max(first);
-        self.pieces.range(numbers).map(|(number, piece)| (*number, piece.as_slice()))
+        self.chunks.range(numbers).map(|(number, chunk)| (*number, chunk.as_slice()))
     }
 
-    /// Drops the pieces up to this one.
+    /// Drops the chunks up to this one.
     pub fn release(&mut self, through: Seq) {
         self.first = self.first.max(through.0.saturating_add(1));
-        while self.pieces.first_key_value().is_some_and(|(oldest, _)| *oldest < self.first) {
-            self.pieces.pop_first();
+        while self.chunks.first_key_value().is_some_and(|(oldest, _)| *oldest < self.first) {
+            self.chunks.pop_first();
         }
     }
 }

@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 use super::Wire;
 use super::downlinks::{CHILDREN_MAX, DownOptions};
 use super::relay::RelayNode;
-use super::source::{NodeCounters, Pieces, SourceNode};
+use super::source::{Chunks, NodeCounters, SourceNode};
 use super::uplink::UpOptions;
 use crate::accept::Incoming;
 use crate::catalogue::{Item, TableSettings};
@@ -35,7 +35,7 @@ use crate::relay::message::Alternatives;
 use crate::relay::session::SessionKey;
 use crate::search::Known;
 use crate::security::protection::ProtectError;
-use crate::sender::{Load, Sender};
+use crate::sender::{PacketPayload, Sender};
 use crate::session::Session;
 
 const DELAY: Duration = Duration::from_ms(5);
@@ -133,16 +133,16 @@ impl Memory {
     }
 }
 
-impl Pieces for Memory {
+impl Chunks for Memory {
     type Error = ProtectError;
 
     fn count(&self) -> u64 {
-        self.order.pieces()
+        self.order.chunks()
     }
 
-    fn piece(&mut self, number: u64, room: &mut [u8]) -> Result<Load, ProtectError> {
-        let pick = self.order.pick(number).expect("a piece that there is");
-        let loaded: Result<Load, Infallible> = self.sender.load(pick, room, &mut self.objects);
+    fn chunk(&mut self, number: u64, room: &mut [u8]) -> Result<PacketPayload, ProtectError> {
+        let pick = self.order.pick(number).expect("a chunk that there is");
+        let loaded: Result<PacketPayload, Infallible> = self.sender.load(pick, room, &mut self.objects);
         Ok(loaded.unwrap_or_else(|error| match error {}))
     }
 }
@@ -152,7 +152,6 @@ struct Taking {
     node: Receiver<Registry, Reception<MemoryDisk>>,
     ended: Option<Result<(), Failure<DiskError>>>,
     notices: Vec<&'static str>,
-    counters: NodeCounters,
 }
 
 impl Taking {
@@ -169,7 +168,11 @@ impl Taking {
         );
         let mut node = Receiver::new(settings, reception);
         node.start(now);
-        Taking { node, ended: None, notices: Vec::new(), counters: NodeCounters::default() }
+        Taking { node, ended: None, notices: Vec::new() }
+    }
+
+    fn counters(&self) -> NodeCounters {
+        self.node.member().map(|member| *member.counters()).unwrap_or_default()
     }
 
     fn receive(&mut self, now: Time, from: SocketAddr, (ecn, bytes): &Sealed, sent: &mut Sent) {
@@ -179,9 +182,6 @@ impl Taking {
     }
 
     fn tick(&mut self, now: Time, sent: &mut Sent) {
-        if let Some(member) = self.node.member() {
-            self.counters = *member.counters();
-        }
         self.node.handle_timer(now);
         while let Some(output) = self.node.poll() {
             match output {
@@ -398,6 +398,8 @@ impl Taking {
         let reception = &self.node.sink;
         assert!(reception.is_complete(), "node {node}: {:?}, {:?}", reception.progress(), self.ended);
         assert!(!matches!(self.ended, Some(Err(_))), "node {node}: {:?}", self.ended);
+        // What was counted can be read of one that is over, too.
+        assert!(self.node.counters().accept.packets > 0, "node {node}: {:?}", self.node.counters());
         let expected: BTreeMap<String, Vec<u8>> = lengths
             .iter()
             .enumerate()
@@ -448,7 +450,7 @@ fn receivers_repair_what_others_miss() {
     assert!(net.run(600), "not done at {}", net.now);
     net.assert_complete(&LENGTHS);
     let repairs = |node: &Node| match node {
-        Node::Receiver(taking) => taking.counters.repairs,
+        Node::Receiver(taking) => taking.counters().repairs,
         _ => 0,
     };
     let repairs: u64 = net.nodes.iter().map(repairs).sum();
@@ -471,7 +473,7 @@ fn marks_pass_relays_and_keep_queues_short() {
         let marked = |node: &Node| match node {
             Node::Source(..) => 0,
             Node::Relay(relay) => relay.counters().marked,
-            Node::Receiver(taking) => taking.counters.marked,
+            Node::Receiver(taking) => taking.counters().marked,
         };
         let marked: Vec<u64> = net.nodes.iter().map(marked).collect();
         (net.waited, marked)

@@ -8,7 +8,7 @@ use layercast_core::units::{Channel, Duration, Time};
 
 use super::Wire;
 use super::frame::{DESCRIPTION, END, PACKETS, up_head};
-use crate::relay::child::{Child, LinkReport, News};
+use crate::relay::child::{Child, LinkReport, ParentEvent};
 use crate::relay::message::{Data, HOPS_MAX, MESSAGE_MAX};
 use crate::relay::session::SessionKey;
 use crate::session::Session;
@@ -166,7 +166,7 @@ impl Uplink {
     }
 
     /// Something that an operator should know.
-    pub fn take_news(&mut self) -> Option<News> {
+    pub fn take_news(&mut self) -> Option<ParentEvent> {
         self.child.take_news()
     }
 

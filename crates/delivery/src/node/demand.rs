@@ -69,7 +69,7 @@ impl LevelDemand {
     }
 
     /// The receiver holds this level, the base alone for so long, and has had these packets lately.
-    pub(super) fn look(
+    pub(super) fn observe(
         &mut self,
         now: Time,
         held: Option<Level>,

@@ -53,7 +53,7 @@ pub use path::{Path, Paths};
 pub use settings::{Parents, ReceiverSettings};
 
 /// The interval of looks at progress, paths and limits.
-const LOOK_EVERY: Duration = Duration::from_ms(500);
+const TICK: Duration = Duration::from_ms(500);
 /// The longest wait for packets while blocks are being decoded elsewhere: what is ready is taken after that.
 const DECODED_WITHIN: Duration = Duration::from_ms(2);
 /// Packets that come together as a rule: more of them need more memory.
@@ -84,8 +84,17 @@ enum State<F: Family> {
     /// All is complete, and the source is to hear that.
     Reporting(Box<Receiving<F>>),
     Pausing(Time, Wait),
-    /// With the last session.
-    Over(Option<Box<Receiving<F>>>),
+    /// With the last session, whose counters can still be read.
+    Over(Last<F>),
+}
+
+/// The last session of a receiver that is over.
+#[derive(Debug)]
+enum Last<F: Family> {
+    None,
+    Session(Box<Receiving<F>>),
+    Foreign(Box<Foreign>),
+    Routed(Box<Routed>),
 }
 
 /// A packet of a batch that passed all checks: its place in the batch, and the length of its payload.
@@ -122,7 +131,7 @@ pub struct Receiver<F: Family, S: Sink> {
     now: Time,
     /// When it was started.
     begun: Time,
-    next_look: Time,
+    next_tick: Time,
     /// When a service tries what failed again.
     next_try: Time,
     is_busy: bool,
@@ -148,7 +157,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             random,
             now: Time::ZERO,
             begun: Time::ZERO,
-            next_look: Time::ZERO,
+            next_tick: Time::ZERO,
             next_try: Time::ZERO,
             is_busy: false,
             authentic: 0,
@@ -196,73 +205,78 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             State::Receiving(receiving) | State::Finishing(receiving) | State::Reporting(receiving) => {
                 Some(&receiving.session)
             }
-            State::Over(receiving) => receiving.as_ref().map(|receiving| &receiving.session),
-            State::Idle | State::Searching(_) | State::Foreign(_) | State::Routed(_) | State::Pausing(..) => {
-                None
-            }
+            State::Over(Last::Session(receiving)) => Some(&receiving.session),
+            _ => None,
+        }
+    }
+
+    /// The session of another FLUTE sender that is received now, or was last.
+    fn foreign(&self) -> Option<&Foreign> {
+        match &self.state {
+            State::Foreign(foreign) | State::Over(Last::Foreign(foreign)) => Some(foreign),
+            _ => None,
         }
     }
 
     /// What the session counts.
     pub fn counters(&self) -> ReceiverCounters {
-        match &self.state {
-            State::Foreign(foreign) => {
-                ReceiverCounters { accept: *foreign.counters(), ..ReceiverCounters::default() }
-            }
-            State::Routed(routed) => {
-                let counters = routed.member().counters();
-                let accept = AcceptCounters {
-                    packets: counters.received,
-                    malformed: counters.malformed,
-                    ..AcceptCounters::default()
-                };
-                ReceiverCounters { accept, marked: counters.marked, ..ReceiverCounters::default() }
-            }
-            _ => self.session().map(|session| *session.counters()).unwrap_or_default(),
+        if let Some(foreign) = self.foreign() {
+            return ReceiverCounters { accept: *foreign.counters(), ..ReceiverCounters::default() };
         }
+        if let Some(member) = self.member() {
+            let counters = member.counters();
+            let accept = AcceptCounters {
+                packets: counters.received,
+                malformed: counters.malformed,
+                ..AcceptCounters::default()
+            };
+            return ReceiverCounters { accept, marked: counters.marked, ..ReceiverCounters::default() };
+        }
+        self.session().map(|session| *session.counters()).unwrap_or_default()
     }
 
     /// The estimates of the congestion control.
     pub fn estimates(&self) -> Estimates {
-        match &self.state {
-            State::Routed(routed) => routed.member().estimates(self.now),
-            _ => self.session().map(SessionReceiver::estimates).unwrap_or_default(),
+        match self.member() {
+            Some(member) => member.estimates(self.now),
+            None => self.session().map(SessionReceiver::estimates).unwrap_or_default(),
         }
     }
 
     /// Packets that were checked for authenticity; none if they are not.
     pub fn protection(&self) -> Option<&ProtectionCounters> {
-        match &self.state {
-            State::Routed(routed) => routed.member().protection(),
-            _ => self.session()?.protection(),
+        match self.member() {
+            Some(member) => member.protection(),
+            None => self.session()?.protection(),
         }
     }
 
-    /// The part in a session whose routers take part; none in other sessions.
+    /// The part in a session whose routers take part, now or last; none in other sessions.
     pub fn member(&self) -> Option<&Member> {
         match &self.state {
-            State::Routed(routed) => Some(routed.member()),
+            State::Routed(routed) | State::Over(Last::Routed(routed)) => Some(routed.member()),
             _ => None,
         }
     }
 
     /// The packets of the last seconds; none before the first.
     pub fn recent_packets(&self, now: Time) -> Option<RecentPackets> {
-        match &self.state {
-            State::Foreign(foreign) => foreign.recent_packets(now),
-            _ => self.session()?.recent_packets(now),
+        match self.foreign() {
+            Some(foreign) => foreign.recent_packets(now),
+            None => self.session()?.recent_packets(now),
         }
     }
 
     /// The size of the session's symbols in bytes, as far as is known.
     pub fn symbol_size(&self) -> usize {
-        match &self.state {
-            State::Foreign(foreign) => foreign.symbol_size(),
-            State::Routed(routed) => {
-                routed.member().session().map_or(0, |session| session.symbol_size().into())
-            }
-            _ => self.session().map_or(0, |session| session.session().symbol_size().into()),
+        if let Some(foreign) = self.foreign() {
+            return foreign.symbol_size();
         }
+        let session = match self.member() {
+            Some(member) => member.session(),
+            None => self.session().map(SessionReceiver::session),
+        };
+        session.map_or(0, |session| session.symbol_size().into())
     }
 
     /// How many packets, of any session, the group key has authenticated.
@@ -282,7 +296,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
 
     /// When [`Receiver::handle_timer`] is to be called.
     pub fn deadline(&self) -> Option<Time> {
-        let look = Some(self.next_look);
+        let tick = Some(self.next_tick);
         let limit = self.settings.within.map(|within| self.begun + within);
         let working = match self.is_busy {
             true => Some(self.now),
@@ -293,20 +307,20 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             State::Searching(searching) => {
                 let (patience, _) = search_limit(&self.path, self.wait.patience);
                 let own = searching.deadline().filter(|&time| time > self.now);
-                [look, limit, own, Some(searching.since + patience), None]
+                [tick, limit, own, Some(searching.since + patience), None]
             }
             State::Receiving(receiving) => {
                 let (session, completions) = (&receiving.session, &receiving.completions);
                 [
-                    look.min(limit.or(look)),
+                    tick.min(limit.or(tick)),
                     session.deadline(),
                     completions.deadline(),
                     working,
                     self.sink.deadline(),
                 ]
             }
-            State::Foreign(_) | State::Finishing(_) => [look, limit, working, None, None],
-            State::Routed(routed) => [look, limit, working, routed.deadline(), None],
+            State::Foreign(_) | State::Finishing(_) => [tick, limit, working, None, None],
+            State::Routed(routed) => [tick, limit, working, routed.deadline(), None],
             State::Reporting(receiving) => [receiving.completions.deadline(), None, None, None, None],
             State::Pausing(until, _) => [Some(*until), limit, None, None, None],
         };

@@ -177,7 +177,7 @@ impl Relay {
     /// than at the deadline.
     pub fn handle_timer(&mut self, now: Time) {
         self.now = self.now.max(now);
-        self.parent.look(self.now);
+        self.parent.poll(self.now);
         if let Some(is_saturated) = self.load.measure(self.now) {
             self.parent.set_saturated(is_saturated);
         }

@@ -41,7 +41,7 @@ pub enum ReceiverNote {
 
 /// The sender of packets of another session or source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stranger {
+pub struct ForeignSender {
     /// Its address.
     pub from: IpAddr,
     /// Whether its session may take the place of one that is silent: always without a group key, and otherwise if the key
@@ -138,7 +138,7 @@ pub struct SessionReceiver<F: Family> {
     others: Option<AnySession>,
     feedback_mac: Option<FeedbackMac>,
     /// The last packet of another session or source.
-    stranger: Option<Stranger>,
+    foreign_sender: Option<ForeignSender>,
     /// When the last packet of the session came.
     heard: Time,
     packet_loss: PacketLoss,
@@ -173,7 +173,7 @@ impl<F: Family> SessionReceiver<F> {
             protection: None,
             others: None,
             feedback_mac: None,
-            stranger: None,
+            foreign_sender: None,
             heard: Time::ZERO,
             packet_loss: PacketLoss::new(session.channels),
             has_ended: false,
@@ -304,8 +304,8 @@ impl<F: Family> SessionReceiver<F> {
     }
 
     /// Who sends packets of another session or source, by the last of them since the last call.
-    pub fn take_stranger(&mut self) -> Option<Stranger> {
-        self.stranger.take()
+    pub fn take_foreign_sender(&mut self) -> Option<ForeignSender> {
+        self.foreign_sender.take()
     }
 
     /// Whether the log has anything.
@@ -403,7 +403,7 @@ impl<F: Family> SessionReceiver<F> {
         self.base_only_since = self.base_only_since.or(Some(now)).filter(|_| !above);
         let (alone_for, recent) = (self.base_only_for(now), self.packet_loss.recent(now));
         if let Some(demand) = &mut self.demand {
-            demand.look(now, self.last_change.map(|(level, _)| level), alone_for, recent);
+            demand.observe(now, self.last_change.map(|(level, _)| level), alone_for, recent);
         }
     }
 
@@ -437,9 +437,9 @@ impl<F: Family> SessionReceiver<F> {
         let foreign = counters.other_session + counters.other_source;
         let Some(accepted) = accept::<F::Header>(incoming, bytes, of, counters) else {
             if counters.other_session + counters.other_source > foreign {
-                let before = self.stranger.is_some_and(|stranger| stranger.may_be_followed);
+                let before = self.foreign_sender.is_some_and(|foreign_sender| foreign_sender.may_be_followed);
                 let may_be_followed = may_be_followed || before;
-                self.stranger = Some(Stranger { from: incoming.from.ip(), may_be_followed });
+                self.foreign_sender = Some(ForeignSender { from: incoming.from.ip(), may_be_followed });
             }
             return None;
         };

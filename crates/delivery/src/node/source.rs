@@ -24,7 +24,7 @@ use crate::security::feedback::{FeedbackMac, TAG_BYTES};
 use crate::security::keys::GroupKey;
 use crate::security::protection::{AUTH_BYTES, Outgoing, ProtectError, Scheme};
 use crate::security::sequence::Sequence;
-use crate::sender::Load;
+use crate::sender::PacketPayload;
 use crate::session::{Session, SessionError, ip_udp_bytes};
 
 /// The shortest time between two bursts of packets (CHOICE): as long as those of a TCP with segmentation offload, which
@@ -50,7 +50,7 @@ pub trait Content {
     ///
     /// # Errors
     /// Why there is no payload; this ends the session.
-    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Self::Error>;
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<PacketPayload, Self::Error>;
 
     /// Writes a part of the table of objects for the base channel soon, out of turn: its header has news for receivers.
     fn announce_soon(&mut self) {}
@@ -338,7 +338,7 @@ impl<F: Family> Source<F> {
     /// Does what is due. It may be called earlier than at the deadline.
     pub fn handle_timer(&mut self, now: Time, content: &mut impl Content) {
         self.now = self.now.max(now);
-        self.look_at_demand(now, content);
+        self.check_demand(now, content);
         if let Some(due) = self.due().filter(|&due| due <= now) {
             let (late, timers) = self.late;
             self.late = (late + now.since(due), timers.saturating_add(1));
@@ -352,7 +352,7 @@ impl<F: Family> Source<F> {
     }
 
     /// Looks at what the uplink took since the last time.
-    fn look_at_uplink(&mut self, now: Time) {
+    fn check_uplink(&mut self, now: Time) {
         let Some(demands) = self.demands.as_mut().filter(|_| now.since(self.uplink.looked) >= UPLINK_EVERY)
         else {
             return;
@@ -360,13 +360,13 @@ impl<F: Family> Source<F> {
         let Uplink { overflows, before: (bytes_before, overflows_before), .. } = self.uplink;
         let bytes = self.counters.bytes;
         let packet = u64::from(self.session.packet.as_bytes());
-        demands.look_at_uplink(now, bytes - bytes_before, (overflows - overflows_before) * packet);
+        demands.check_uplink(now, bytes - bytes_before, (overflows - overflows_before) * packet);
         (self.uplink.looked, self.uplink.before) = (now, (bytes, overflows));
     }
 
     /// Passes the levels in demand to the endpoint when they change, and has what is known announced.
-    fn look_at_demand(&mut self, now: Time, content: &mut impl Content) {
-        self.look_at_uplink(now);
+    fn check_demand(&mut self, now: Time, content: &mut impl Content) {
+        self.check_uplink(now);
         let Some(demands) = &mut self.demands else { return };
         if demands.is_urgent(now) && self.pace.is_none() {
             content.announce_soon();
@@ -571,7 +571,7 @@ impl<F: Family> Source<F> {
         let has_payload = send.payload == Payload::Next;
         let load = match has_payload {
             true => content.next(channel, now, back)?,
-            false => Load::default(),
+            false => PacketPayload::default(),
         };
         self.of_base += u64::from(channel == Channel(0));
         let asks = load.fdt.is_some() && channel == Channel(0);

@@ -19,7 +19,7 @@ use crate::security::any_session::AnySession;
 use crate::security::keys::GroupKey;
 use crate::security::protection::ProtectError;
 use crate::security::sequence::{SEQUENCE_MAX, Sequence};
-use crate::sender::Load;
+use crate::sender::PacketPayload;
 use crate::session::Session;
 
 const SOURCE: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
@@ -30,15 +30,18 @@ struct Bytes;
 impl Content for Bytes {
     type Error = ProtectError;
 
-    fn next(&mut self, channel: Channel, _: Time, room: &mut [u8]) -> Result<Load, ProtectError> {
+    fn next(&mut self, channel: Channel, _: Time, room: &mut [u8]) -> Result<PacketPayload, ProtectError> {
         let length = 100.min(room.len());
         let load = match channel {
-            Channel(0) => {
-                Load { toi: TOI_TABLE, codepoint: FEC_NO_CODE, fdt: Some(Fdt::new(1)), ..Load::default() }
-            }
-            _ => Load { toi: 1, codepoint: FEC_RAPTORQ, ..Load::default() },
+            Channel(0) => PacketPayload {
+                toi: TOI_TABLE,
+                codepoint: FEC_NO_CODE,
+                fdt: Some(Fdt::new(1)),
+                ..PacketPayload::default()
+            },
+            _ => PacketPayload { toi: 1, codepoint: FEC_RAPTORQ, ..PacketPayload::default() },
         };
-        Ok(Load { length, ..load })
+        Ok(PacketPayload { length, ..load })
     }
 }
 
@@ -219,10 +222,12 @@ fn only_an_authentic_session_may_take_the_place_of_a_silent_one() {
         wire.source.start(wire.now);
         // While its own session may go on, it does not look.
         wire.run(Duration::from_ms(900));
-        assert!(wire.receiver.take_stranger().is_some_and(|stranger| !stranger.may_be_followed));
+        assert!(
+            wire.receiver.take_foreign_sender().is_some_and(|foreign_sender| !foreign_sender.may_be_followed)
+        );
         wire.run(Duration::from_secs(1));
-        let stranger = wire.receiver.take_stranger().expect("packets came");
-        assert_eq!((stranger.from, stranger.may_be_followed), (SOURCE, may_be_followed));
+        let foreign_sender = wire.receiver.take_foreign_sender().expect("packets came");
+        assert_eq!((foreign_sender.from, foreign_sender.may_be_followed), (SOURCE, may_be_followed));
         assert_eq!(wire.receiver.counters().authentic_others > 0, may_be_followed);
     }
 }

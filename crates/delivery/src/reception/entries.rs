@@ -177,7 +177,7 @@ impl<D: Disk> Reception<D> {
         if let Err(reason) = safe_path(&entry.path) {
             return self.failed(entry, ObjectError::Name(reason));
         }
-        let found = match self.disk.look(&entry.path) {
+        let found = match self.disk.stat(&entry.path) {
             Ok(found) => found,
             // Something in the path is not a folder, or may not be read.
             Err(error) => return self.failed(entry, ObjectError::of(&error)),

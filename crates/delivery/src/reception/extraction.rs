@@ -101,7 +101,7 @@ pub(super) fn compare<D: Disk>(members: &mut Members, around: &mut Surroundings<
         let Some((member, _)) = members.get(place) else { return Ok(cannot_be("the place was found")) };
         bytes += member.length;
         files += 1;
-        let fate = around.look(member)?;
+        let fate = around.examine(member)?;
         members.set(place, fate);
     }
     Ok(true)
@@ -116,8 +116,8 @@ pub(super) fn clean<D: Disk>(disk: &mut D, identity: &Identity) {
 
 impl<D: Disk> Surroundings<'_, D> {
     /// What is to be done about a file, by what is at its path.
-    fn look(&mut self, member: &Member) -> io::Result<Fate> {
-        let found = match self.disk.look(&member.path) {
+    fn examine(&mut self, member: &Member) -> io::Result<Fate> {
+        let found = match self.disk.stat(&member.path) {
             Ok(found) => found,
             Err(error) => return Ok(self.failed(member, ObjectError::of(&error))),
         };
@@ -193,7 +193,7 @@ impl<F: DiskFile> Extraction<F> {
             };
             let Some((member, _)) = members.get(place) else { return Ok(cannot_be("the place was found")) };
             let start = members.head().start(place);
-            let written = match around.look(member)? {
+            let written = match around.examine(member)? {
                 Fate::Missing => self.write(member, start, around),
                 fate => Ok(Err(fate)),
             };
@@ -309,7 +309,7 @@ impl<F: DiskFile> Extraction<F> {
 impl<D: Disk> Surroundings<'_, D> {
     /// Makes the path of a file ready; its fate if it cannot be moved there.
     fn ready(&mut self, member: &Member) -> io::Result<Option<Fate>> {
-        let is_taken = matches!(self.disk.look(&member.path), Ok(Found::File(_))) && !self.settings.replace;
+        let is_taken = matches!(self.disk.stat(&member.path), Ok(Found::File(_))) && !self.settings.replace;
         if is_taken {
             return Ok(Some(self.failed(member, ObjectError::Exists)));
         }

@@ -43,7 +43,10 @@ enum State<F> {
     /// With the hash of what is complete from its beginning on.
     Long(Box<Partial<F>>, Hashing),
     /// Long, and its memory is needed for others: the record on the disk says which symbols there are, so many.
-    Aside(u64, Hashing),
+    Spilled {
+        held: u64,
+        hashing: Hashing,
+    },
     /// A file of parts, from the first symbol on.
     Assembling,
     /// Complete; its hash is compared.
@@ -116,13 +119,16 @@ impl<F: DiskFile> Object<F> {
             return parts.takes(part, codepoint) && matches!(self.state, State::Waiting | State::Assembling);
         }
         self.coding().is_some_and(|coding| coding.encoding_id() == codepoint)
-            && matches!(self.state, State::Waiting | State::Aside(..) | State::Short(_) | State::Long(..))
+            && matches!(
+                self.state,
+                State::Waiting | State::Spilled { .. } | State::Short(_) | State::Long(..)
+            )
     }
 
     /// Whether it must be opened for its next symbol, of this part if it has several.
     pub(super) fn needs_opening(&self, part: u32) -> bool {
         match (&self.state, &self.parts) {
-            (State::Waiting | State::Aside(..), _) => true,
+            (State::Waiting | State::Spilled { .. }, _) => true,
             (State::Assembling, Some(parts)) => parts.needs_opening(part),
             _ => false,
         }
@@ -155,7 +161,7 @@ impl<F: DiskFile> Object<F> {
                     || partial.reassembly.prefix() > hashing.done()
             }
             State::Assembling => self.parts.as_ref().is_some_and(|parts| parts.is_busy()),
-            State::Aside(..) | State::Placed | State::Failed(_) => false,
+            State::Spilled { .. } | State::Placed | State::Failed(_) => false,
         }
     }
 
@@ -178,7 +184,7 @@ impl<F: DiskFile> Object<F> {
             State::Short(reassembly) => reassembly.has_enough(),
             State::Long(partial, _) => partial.reassembly.has_enough(),
             // What is there may have another content.
-            State::Comparing(..) | State::Checking | State::Aside(..) => false,
+            State::Comparing(..) | State::Checking | State::Spilled { .. } => false,
             State::Assembling => self.parts.as_ref().is_none_or(|parts| parts.has_enough()),
             // Packets of the table, if its hash is still to come.
             State::Verifying(..) => !self.entry.awaits_hash(),
@@ -212,7 +218,7 @@ impl<F: DiskFile> Object<F> {
         matches!(
             self.state,
             State::Long(..)
-                | State::Aside(..)
+                | State::Spilled { .. }
                 | State::Assembling
                 | State::Verifying(..)
                 | State::Unpacking(_)
@@ -244,7 +250,7 @@ impl<F: DiskFile> Object<F> {
             None => (self.coding().map_or(0, |coding| coding.symbols()), 0),
         };
         let held = match &self.state {
-            State::Aside(held, _) => *held,
+            State::Spilled { held, .. } => *held,
             State::Assembling => of_parts,
             State::Waiting | State::Comparing(..) | State::Checking | State::Failed(_) => 0,
             State::Short(reassembly) => reassembly.symbols().1,
@@ -296,7 +302,7 @@ impl<F: DiskFile> Object<F> {
             self.state = State::Short(in_memory(coding, self.block_hashes()));
             return Ok(Opened::default());
         }
-        let is_aside = matches!(self.state, State::Aside(..));
+        let is_aside = matches!(self.state, State::Spilled { .. });
         if !self.entry.has_hash() && self.entry.tag.is_none() && !is_aside {
             // Nothing shows that what is there is a part of the same file.
             remove_partial(disk, identity)?;
@@ -307,7 +313,9 @@ impl<F: DiskFile> Object<F> {
             is_unrecorded: partial.journal.is_none(),
         };
         let hashing = match &self.state {
-            State::Aside(_, hashing) if hashing.done() <= partial.reassembly.prefix() => hashing.clone(),
+            State::Spilled { hashing, .. } if hashing.done() <= partial.reassembly.prefix() => {
+                hashing.clone()
+            }
             _ => Hashing::of(&self.entry),
         };
         self.state = State::Long(Box::new(partial), hashing);
@@ -360,7 +368,7 @@ impl<F: DiskFile> Object<F> {
                 self.state = State::Assembling;
                 self.assemble(disk, identity, settings, room)
             }
-            state @ (State::Aside(..)
+            state @ (State::Spilled { .. }
             | State::Checking
             | State::Extracting(_)
             | State::Placed
@@ -554,7 +562,7 @@ impl<F: DiskFile> Object<F> {
 
     /// Why it may not be moved to its path, which may have changed since it was first looked at.
     fn occupied<D: Disk>(&self, disk: &mut D, settings: ReceptionSettings) -> Option<ObjectError> {
-        match disk.look(&self.entry.path) {
+        match disk.stat(&self.entry.path) {
             Ok(Found::File(_)) if !settings.replace => Some(ObjectError::Exists),
             Ok(Found::Folder | Found::Other) => Some(ObjectError::InTheWay),
             // What is wrong with the path is found when the file is moved there.
@@ -583,7 +591,7 @@ impl<F: DiskFile> Object<F> {
 }
 
 fn make_folder<D: Disk>(disk: &mut D, path: &str) -> io::Result<()> {
-    match disk.look(path)? {
+    match disk.stat(path)? {
         Found::Nothing => disk.create_folder(path),
         Found::Folder => Ok(()),
         Found::File(_) | Found::Other => Err(io::ErrorKind::AlreadyExists.into()),

@@ -34,7 +34,7 @@ const NONCE: u8 = 4;
 
 /// Something that an operator should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum ParentEvent {
     /// A relay serves this child.
     Served(SocketAddr),
     /// A relay does not answer.
@@ -84,7 +84,7 @@ pub struct Child {
     secret: Secret,
     nonces: u64,
     random: Stream,
-    news: VecDeque<News>,
+    news: VecDeque<ParentEvent>,
 }
 
 impl Child {
@@ -170,8 +170,8 @@ impl Child {
         }
     }
 
-    /// News that nobody has read.
-    pub fn take_news(&mut self) -> Option<News> {
+    /// ParentEvent that nobody has read.
+    pub fn take_news(&mut self) -> Option<ParentEvent> {
         self.news.pop_front()
     }
 
@@ -216,11 +216,11 @@ impl Child {
                     self.rejoined = ChannelSet::default();
                     self.targets.served();
                     self.rounds = 0;
-                    self.say(News::Served(from));
+                    self.say(ParentEvent::Served(from));
                 }
                 Message::Refusal { nonce, reason, alternatives } if nonce == asking.nonce => {
                     self.targets.add(alternatives.iter());
-                    self.say(News::Refused(from, reason));
+                    self.say(ParentEvent::Refused(from, reason));
                     self.next_parent(now);
                 }
                 _ => {}
@@ -228,12 +228,12 @@ impl Child {
             State::Served(link) if link.parent() == from => match message {
                 Message::Refusal { nonce, reason, alternatives } if nonce == link.nonce() => {
                     self.targets.add(alternatives.iter());
-                    self.say(News::Refused(from, reason));
+                    self.say(ParentEvent::Refused(from, reason));
                     self.next_parent(now);
                 }
                 // It has forgotten this child, as after a restart.
                 Message::Unknown { child } if child == link.id() => {
-                    self.say(News::Lost(from));
+                    self.say(ParentEvent::Lost(from));
                     self.ask(now, from);
                 }
                 message => {
@@ -273,7 +273,7 @@ impl Child {
                 State::Asking(asking) if now < asking.next => return None,
                 State::Asking(asking) if asking.tries >= TRIES => {
                     let parent = asking.parent;
-                    self.say(News::Silent(parent));
+                    self.say(ParentEvent::Silent(parent));
                     self.next_parent(now);
                 }
                 State::Asking(asking) => {
@@ -291,7 +291,7 @@ impl Child {
                         Due::Nothing => return None,
                         Due::Message(message) => return Some((parent, message.write(room))),
                         Due::Lost => {
-                            self.say(News::Lost(parent));
+                            self.say(ParentEvent::Lost(parent));
                             self.next_parent(now);
                         }
                     }
@@ -340,7 +340,7 @@ impl Child {
         self.state = State::Resting(now + half + self.random.uniform_duration(half));
     }
 
-    fn say(&mut self, news: News) {
+    fn say(&mut self, news: ParentEvent) {
         if self.news.len() < NEWS_MAX {
             self.news.push_back(news);
         }

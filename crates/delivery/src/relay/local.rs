@@ -209,7 +209,7 @@ impl Local {
     }
 
     /// Ends memberships that were not reported in time.
-    pub fn look(&mut self, now: Time) {
+    pub fn expire(&mut self, now: Time) {
         if now < self.next_sweep {
             return;
         }

@@ -27,7 +27,7 @@ use served::Served;
 /// After how many keep-alives that did not come a child is gone.
 const MISSED: u64 = 5;
 /// How often silent children are looked for.
-const LOOK_EVERY: Duration = Duration::from_ms(500);
+const TICK: Duration = Duration::from_ms(500);
 /// The most answers that wait to be sent.
 const REPLIES_MAX: usize = 1024;
 
@@ -51,7 +51,7 @@ pub struct Parent {
     answers: Bucket,
     replies: VecDeque<(SocketAddr, [u8; MESSAGE_MAX], usize)>,
     changes: VecDeque<Change>,
-    next_look: Time,
+    next_tick: Time,
     /// How many relays there are from here up to the source or to multicast.
     depth: u8,
     is_saturated: bool,
@@ -77,7 +77,7 @@ impl Parent {
             answers: Bucket::new(limits.answers_per_s),
             replies: VecDeque::new(),
             changes: VecDeque::new(),
-            next_look: Time::ZERO,
+            next_tick: Time::ZERO,
             depth: 0,
             is_saturated: false,
             is_closing: false,
@@ -218,17 +218,17 @@ impl Parent {
         self.changes.pop_front()
     }
 
-    /// When [`Parent::look`] is to be called; none without children.
+    /// When [`Parent::poll`] is to be called; none without children.
     pub fn deadline(&self) -> Option<Time> {
-        (!self.by_id.is_empty()).then_some(self.next_look)
+        (!self.by_id.is_empty()).then_some(self.next_tick)
     }
 
     /// Looks for children that have fallen silent.
-    pub fn look(&mut self, now: Time) {
-        if now < self.next_look {
+    pub fn poll(&mut self, now: Time) {
+        if now < self.next_tick {
             return;
         }
-        self.next_look = now + LOOK_EVERY;
+        self.next_tick = now + TICK;
         let most = Duration::from_ns(self.limits.keep_alive.as_ns().saturating_mul(MISSED));
         for place in 0..self.children.len() {
             let is_lost = |child: &Child| child.address.is_some() && now.since(child.heard) > most;

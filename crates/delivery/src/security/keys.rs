@@ -269,7 +269,7 @@ impl GroupKey {
         Fingerprint::of(identity("fingerprint", KeyKind::Group, &self.0))
     }
 
-    /// Whether it is the key whose fingerprint a description has.
+    /// Whether the key matches the fingerprint.
     ///
     /// # Errors
     /// [`KeyError::OtherGroup`] if it is not.

@@ -4,7 +4,7 @@ use layercast_core::units::{Duration, Time};
 
 use crate::object::{FEC_NO_CODE, Instance, TOI_TABLE, compressed, table_fti};
 use crate::packet::{Fdt, PayloadId};
-use crate::sender::{Load, TABLE_EXTENSIONS};
+use crate::sender::{PacketPayload, TABLE_EXTENSIONS};
 use crate::signed_table::TableSigner;
 
 /// The interval of the table's packets in the base layer, and their most frequent share of it: who joins waits for all of
@@ -60,7 +60,7 @@ impl StreamTable {
     }
 
     /// Writes the payload of the next packet of the base layer to `room`, if that is the table's turn.
-    pub fn next(&mut self, now: Time, room: &mut [u8]) -> Option<Load> {
+    pub fn next(&mut self, now: Time, room: &mut [u8]) -> Option<PacketPayload> {
         self.since = self.since.saturating_add(1);
         if now < self.due || self.since < SHARE {
             return None;
@@ -73,7 +73,7 @@ impl StreamTable {
         let (id, symbol) = room.get_mut(..length)?.split_first_chunk_mut()?;
         *id = (part as u32 & 0xffff).to_be_bytes();
         symbol.copy_from_slice(bytes);
-        Some(Load {
+        Some(PacketPayload {
             toi: TOI_TABLE,
             codepoint: FEC_NO_CODE,
             fdt: Some(Fdt::new(NUMBER)),

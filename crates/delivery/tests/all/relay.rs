@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::relay::child::{Child, News};
+use layercast_delivery::relay::child::{Child, ParentEvent};
 use layercast_delivery::relay::message::{Alternatives, DATA_HEAD_MAX, Data, MESSAGE_MAX, Message, Reason};
 use layercast_delivery::relay::parent::{Limits, Parent};
 use layercast_delivery::relay::session::{Allowed, SessionKey};
@@ -137,7 +137,8 @@ fn a_full_relay_names_another_and_its_children_go_there() {
     world.run(Duration::from_secs(5));
     assert_eq!((world.parents[0].count(), world.parents[1].count()), (5, 3));
     assert_eq!(world.parents[0].counters().refused, 3);
-    let refused = world.news.iter().filter(|news| matches!(news, News::Refused(_, Reason::Full))).count();
+    let refused =
+        world.news.iter().filter(|news| matches!(news, ParentEvent::Refused(_, Reason::Full))).count();
     assert_eq!(refused, 3);
 }
 
@@ -289,7 +290,7 @@ fn sessions_that_are_not_allowed_are_refused() {
     let child = Child::new(key(9), &[at(0)], world.now, Duration::ZERO, [3; 32]);
     world.children.push(child);
     world.run(Duration::from_secs(1));
-    assert_eq!(world.news.first(), Some(&News::Refused(at(0), Reason::Session)));
+    assert_eq!(world.news.first(), Some(&ParentEvent::Refused(at(0), Reason::Session)));
     assert_eq!(world.parents[0].count(), 0);
 }
 

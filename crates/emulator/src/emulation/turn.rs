@@ -108,12 +108,12 @@ impl Emulation {
                 return Ok(());
             }
             self.take_reports();
-            let next_look = clock.now();
+            let next_tick = clock.now();
             for event in &ready {
                 let data = event.data;
-                self.read(HostId(data.u64() as u32), next_look.since(looked));
+                self.read(HostId(data.u64() as u32), next_tick.since(looked));
             }
-            looked = next_look;
+            looked = next_tick;
         }
     }
 

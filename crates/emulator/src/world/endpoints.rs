@@ -174,7 +174,7 @@ impl Endpoints {
     ///
     /// # Errors
     /// Which process ended too early.
-    pub(super) fn look(&mut self) -> Result<(), String> {
+    pub(super) fn check(&mut self) -> Result<(), String> {
         while let Ok((number, news)) = self.news.try_recv() {
             match news {
                 News::Ready => {}

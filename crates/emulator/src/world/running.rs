@@ -13,7 +13,7 @@ use crate::emulation::Emulation;
 use layercast_simulator::outside::Foreign;
 
 /// How often it is looked whether all processes still run.
-const LOOK_EVERY: Duration = Duration::from_ms(500);
+const TICK: Duration = Duration::from_ms(500);
 
 /// An emulation with all that runs in its hosts. The fields are dropped in this order.
 pub(super) struct Emulated {
@@ -59,10 +59,10 @@ impl Running<Foreign> for Emulated {
     fn run_until(&mut self, end: Time, flows: &mut [WorldFlow]) -> Result<(), RunError> {
         // Also where no time passes.
         loop {
-            self.at = (self.at + LOOK_EVERY).min(end);
+            self.at = (self.at + TICK).min(end);
             self.emulation.run_until(self.at).map_err(outside)?;
-            self.endpoints.look().map_err(RunError::Outside)?;
-            self.traffic.look().map_err(RunError::Outside)?;
+            self.endpoints.check().map_err(RunError::Outside)?;
+            self.traffic.check().map_err(RunError::Outside)?;
             if self.at >= end {
                 break;
             }

@@ -235,7 +235,7 @@ impl Traffic {
     ///
     /// # Errors
     /// Why a flow cannot go on.
-    pub(super) fn look(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         self.failures.try_recv().map_or(Ok(()), Err)
     }
 

@@ -106,7 +106,7 @@ impl World {
     pub(super) fn listen(&mut self, number: usize, watch: &mut dyn FnMut(&Step)) -> Result<(), Broken> {
         let receiver = &mut self.receivers[number];
         let local = self.now + receiver.ahead;
-        match receiver.listener.as_ref().and_then(|listener| listener.look(local)) {
+        match receiver.listener.as_ref().and_then(|listener| listener.found(local)) {
             None => Ok(()),
             Some(Err(why)) => self.stop_receiver(number, RESTART_AFTER, &why, watch),
             Some(Ok(place)) => {

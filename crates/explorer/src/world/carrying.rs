@@ -99,7 +99,7 @@ impl World {
                 }
                 // No plan has a session whose routers take part.
                 Output::Unicast { .. } => {}
-                Output::Found(_) | Output::Trace(..) | Output::Notice(_) | Output::Look => {}
+                Output::Found(_) | Output::Trace(..) | Output::Notice(_) | Output::Tick => {}
             }
         }
         let said = self.receivers[number].program.as_mut().map(ReceiverProgram::take_said);

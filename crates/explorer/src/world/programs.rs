@@ -11,7 +11,7 @@ use layercast_delivery::search::Known;
 use layercast_delivery::security::encryption::Salt;
 use layercast_delivery::send_state::file::Saved;
 
-use super::{LOOK_EVERY, RESTART_AFTER, Step, World, say, source_at};
+use super::{RESTART_AFTER, Step, TICK, World, say, source_at};
 use crate::judge::{self, Broken};
 use crate::listener::announced;
 use crate::receiver::{Ended, ReceiverProgram};
@@ -50,8 +50,8 @@ impl World {
             }
         }
         (0..self.sources.len()).for_each(|number| self.store_state(number, watch));
-        if self.now >= self.next_look {
-            self.next_look = self.now + LOOK_EVERY;
+        if self.now >= self.next_tick {
+            self.next_tick = self.now + TICK;
         }
         Ok(())
     }
@@ -81,8 +81,8 @@ impl World {
             say(watch, now, || format!("source {number}: the disk works again"));
         }
         let Some(program) = &mut source.program else { return };
-        if now >= self.next_look
-            && let Some(state) = program.look(now, source.storing.is_none())
+        if now >= self.next_tick
+            && let Some(state) = program.poll(now, source.storing.is_none())
         {
             source.storing = Some((now + self.plan.storing(), state));
         }
@@ -265,7 +265,7 @@ impl World {
         let receiver = &mut self.receivers[number];
         (receiver.program, receiver.done) = (None, true);
         let (disk, was_killed) = (&receiver.disk, receiver.lives > 1);
-        judge::look(&self.plan, self.now, number, disk)?;
+        judge::check(&self.plan, self.now, number, disk)?;
         judge::complete(&self.plan, self.now, number, disk, source != source_at(0), was_killed)
     }
 
@@ -309,6 +309,6 @@ impl World {
         for channel in 0..CHANNELS {
             self.set_joined(number, Channel(channel), false);
         }
-        judge::look(&self.plan, self.now, number, &self.receivers[number].disk)
+        judge::check(&self.plan, self.now, number, &self.receivers[number].disk)
     }
 }

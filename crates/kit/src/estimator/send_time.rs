@@ -59,7 +59,7 @@ pub enum ClockReading {
 /// agrees with it, so that one bad packet cannot move all loss periods.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderClock {
-    believed: Option<(SendTime, Time)>,
+    accepted: Option<(SendTime, Time)>,
     suspect: Option<(SendTime, Time)>,
 }
 
@@ -69,26 +69,26 @@ impl SenderClock {
 
     /// Reads the stamp of a packet that arrived at `now`.
     pub fn read(&mut self, stamp: u32, now: Time) -> ClockReading {
-        let Some((believed, at)) = self.believed else {
+        let Some((accepted, at)) = self.accepted else {
             // Half a wrap above zero, so that earlier stamps can still be represented.
             let first = SendTime(1 << 32).expand(stamp);
-            self.believed = Some((first, now));
+            self.accepted = Some((first, now));
             return ClockReading::At(first);
         };
-        if let Some(sent) = plausible(believed, at, stamp, now) {
+        if let Some(sent) = plausible(accepted, at, stamp, now) {
             self.suspect = None;
-            if sent > believed {
-                self.believed = Some((sent, now));
+            if sent > accepted {
+                self.accepted = Some((sent, now));
             }
             return ClockReading::At(sent);
         }
         if let Some((suspect, at)) = self.suspect
             && let Some(sent) = plausible(suspect, at, stamp, now)
         {
-            *self = SenderClock { believed: Some((sent, now)), suspect: None };
+            *self = SenderClock { accepted: Some((sent, now)), suspect: None };
             return ClockReading::Restarted(sent);
         }
-        self.suspect = Some((believed.expand(stamp), now));
+        self.suspect = Some((accepted.expand(stamp), now));
         ClockReading::Suspect
     }
 }

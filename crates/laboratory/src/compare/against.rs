@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::contenders::CompareRequest;
+use super::candidates::CompareRequest;
 use super::error::CompareError;
 use super::report::{BARS, Bar, Bars, RULES, facts, palette};
 use super::row::Row;

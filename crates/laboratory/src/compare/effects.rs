@@ -173,7 +173,7 @@ fn kinds(plan: &Scenario, compared: &[String]) -> Vec<Kind> {
 
 /// What a protocol changed for each kind of other traffic.
 pub(super) fn effects(with: &Ran, baseline: &Ran) -> Vec<Effect> {
-    let kinds = kinds(&baseline.contender.plan, &with.contender.sessions);
+    let kinds = kinds(&baseline.candidate.plan, &with.candidate.sessions);
     kinds.iter().flat_map(|kind| effects_on(kind, &with.summary, &baseline.summary)).collect()
 }
 

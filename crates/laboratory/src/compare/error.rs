@@ -23,7 +23,7 @@ pub enum CompareError {
         "{}{} of {of} protocols cannot be compared: {}\n  = help: `--with {}.layers={{...}}` or another option suits one of them to the scenario; `--skip-refused` compares the others",
         joined(.refused), .refused.len(), names(.refused).join(", "), names(.refused).first().copied().unwrap_or_default()
     )]
-    Refused {
+    Rejected {
         /// The errors of each.
         refused: Vec<CompareError>,
         /// How many protocols were asked for.
@@ -31,7 +31,7 @@ pub enum CompareError {
     },
     /// The scenario is wrong with one of the protocols.
     #[error("{}", with_protocol(.errors, .protocol))]
-    Contender {
+    Candidate {
         /// The protocol.
         protocol: String,
         /// The mistakes.
@@ -130,15 +130,15 @@ impl CompareError {
     /// changes that, so the others are compared. Sessions have been read without a protocol, so their key `ecn` has no
     /// other mistake.
     pub(super) fn is_of_marks(&self) -> bool {
-        let CompareError::Contender { errors, .. } = self else { return false };
+        let CompareError::Candidate { errors, .. } = self else { return false };
         errors.0.iter().all(|error| error.path.ends_with(".ecn"))
     }
 
     /// The protocols that cannot carry the scenario, if nothing else is wrong.
-    pub(crate) fn refusals(&self) -> Option<Vec<Refused>> {
-        let CompareError::Refused { refused, .. } = self else { return None };
+    pub(crate) fn refusals(&self) -> Option<Vec<Rejected>> {
+        let CompareError::Rejected { refused, .. } = self else { return None };
         let each = refused.iter().filter_map(|error| match error {
-            CompareError::Contender { protocol, errors } => Some(Refused::new(protocol, errors)),
+            CompareError::Candidate { protocol, errors } => Some(Rejected::new(protocol, errors)),
             _ => None,
         });
         Some(each.collect())
@@ -159,7 +159,7 @@ fn joined(errors: &[CompareError]) -> String {
 fn names(errors: &[CompareError]) -> Vec<&str> {
     fn name(error: &CompareError) -> Option<&str> {
         match error {
-            CompareError::Contender { protocol, .. } => Some(protocol),
+            CompareError::Candidate { protocol, .. } => Some(protocol),
             _ => None,
         }
     }
@@ -183,16 +183,16 @@ fn with_protocol(errors: &ScenarioErrors, protocol: &str) -> String {
 
 /// A protocol that is not compared, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct Rejected {
     /// The protocol.
     pub protocol: String,
     /// What stands against it.
     pub reasons: Vec<String>,
 }
 
-impl Refused {
+impl Rejected {
     /// A protocol with which the scenario has these mistakes.
-    pub(crate) fn new(protocol: &str, errors: &ScenarioErrors) -> Refused {
+    pub(crate) fn new(protocol: &str, errors: &ScenarioErrors) -> Rejected {
         let reason = |error: &crate::scenario::ScenarioError| {
             // What a flag says has no path in the file.
             let place = if error.path.is_empty() { String::new() } else { format!("`{}`: ", error.path) };
@@ -201,6 +201,6 @@ impl Refused {
                 None => format!("{place}{}", error.message),
             }
         };
-        Refused { protocol: protocol.to_owned(), reasons: errors.0.iter().map(reason).collect() }
+        Rejected { protocol: protocol.to_owned(), reasons: errors.0.iter().map(reason).collect() }
     }
 }

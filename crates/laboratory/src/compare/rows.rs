@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::SCHEMA;
-use super::contenders::{BASELINE, Contender};
+use super::candidates::{BASELINE, Candidate};
 use super::differences;
 use super::effects;
-use super::error::Refused;
+use super::error::Rejected;
 use super::ran::{Ran, Results};
 use super::receivers::{self, Runs, Shows, over_receivers};
 use super::row::Row;
@@ -48,7 +48,7 @@ pub struct Comparison {
     /// A row for each protocol, in the order asked for.
     pub protocols: Vec<Row>,
     /// The protocols that could not be compared.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Rejected>,
 }
 
 /// The scenario without the compared sessions.
@@ -77,12 +77,12 @@ impl Comparison {
             .ran
             .iter()
             .flat_map(|ran| {
-                bottlenecks(&receivers::flows(&ran.summary, &ran.contender.sessions), &ran.summary)
+                bottlenecks(&receivers::flows(&ran.summary, &ran.candidate.sessions), &ran.summary)
             })
             .collect();
         Some(Comparison {
             schema: SCHEMA,
-            scenario: first.contender.scenario.clone(),
+            scenario: first.candidate.scenario.clone(),
             title: first.summary.title.clone(),
             command: command.to_owned(),
             replications: first.summary.replications,
@@ -97,7 +97,7 @@ impl Comparison {
             baseline: results
                 .baseline
                 .as_ref()
-                .map(|baseline| Baseline { command: baseline.contender.command.clone() }),
+                .map(|baseline| Baseline { command: baseline.candidate.command.clone() }),
             protocols,
             refused: results.refused.clone(),
         })
@@ -137,16 +137,16 @@ fn bottlenecks(receivers: &[&FlowSummary], summary: &Summary) -> BTreeSet<usize>
 
 fn row(ran: &Ran, baseline: Option<&Ran>) -> Row {
     let mut row =
-        row_alone(&ran.contender, &ran.summary, (&ran.outcome.experiment, &ran.outcome.replications));
+        row_alone(&ran.candidate, &ran.summary, (&ran.outcome.experiment, &ran.outcome.replications));
     row.effects = baseline.map_or_else(Vec::new, |baseline| effects::effects(ran, baseline));
     row.harm_percent = effects::harm(&row.effects, ran.summary.replications);
     row.verdict = verdict::sentence(&row);
     row
 }
 
-/// The results of a contender, without its effects on other traffic, which need a run without it.
-pub(crate) fn row_alone(contender: &Contender, summary: &Summary, runs: Runs<'_>) -> Row {
-    let flows = receivers::flows(summary, &contender.sessions);
+/// The results of a candidate, without its effects on other traffic, which need a run without it.
+pub(crate) fn row_alone(candidate: &Candidate, summary: &Summary, runs: Runs<'_>) -> Row {
+    let flows = receivers::flows(summary, &candidate.sessions);
     let rows = receivers::rows(&flows, summary, runs);
     let over = |of: &dyn Fn(&FlowStatistics) -> Option<&Statistic>| {
         over_receivers(flows.iter().filter_map(|flow| of(&flow.measures)), summary.replications)
@@ -158,8 +158,8 @@ pub(crate) fn row_alone(contender: &Contender, summary: &Summary, runs: Runs<'_>
     let groups = summary.groups.iter().filter(|group| has_receiver(&group.flows));
     let simulated_s = summary.duration_s * summary.replications as f64;
     Row {
-        protocol: contender.protocol.clone(),
-        command: contender.command.clone(),
+        protocol: candidate.protocol.clone(),
+        command: candidate.command.clone(),
         throughput_kbps: over(&|measures| Some(&measures.throughput_kbps)),
         share_of_tcp: over_receivers(rows.iter().map(|row| &row.share_of_tcp), summary.replications),
         fair_share_closeness: receivers::fair_share_closeness(&rows, summary.replications),
@@ -168,7 +168,7 @@ pub(crate) fn row_alone(contender: &Contender, summary: &Summary, runs: Runs<'_>
         completion: receivers::completion(&rows, summary.replications),
         jain_index: over_receivers(groups.map(|group| &group.jain_index), summary.replications),
         loss_rate: over(&|measures| Some(&measures.loss_rate)),
-        queue_loss: queue_loss(&flows, summary, &contender.plan),
+        queue_loss: queue_loss(&flows, summary, &candidate.plan),
         own_lost_per_event: moved(|movement| &movement.own_lost_per_event),
         others_lost_per_event: moved(|movement| &movement.others_lost_per_event),
         level_changes_per_min: moved(|movement| &movement.level_changes_per_min),

@@ -1,6 +1,6 @@
 //! The tables of a comparison for the terminal.
 
-use super::contenders::BASELINE;
+use super::candidates::BASELINE;
 use super::interval::{self, clock};
 use super::receivers::{ReceiverRow, Shows};
 use super::row::Row;

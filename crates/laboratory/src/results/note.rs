@@ -55,7 +55,7 @@ pub enum Note {
         to: i32,
         /// Why.
         cause: String,
-        /// What it believed of its path; not in the laboratory.
+        /// The receiver's estimates; absent in simulations.
         #[serde(default, flatten)]
         belief: Belief,
     },
@@ -107,7 +107,7 @@ pub enum Note {
         /// Seconds without progress.
         waited_s: f64,
     },
-    /// What a receiver has counted and believes, twice a second; not in the laboratory.
+    /// A receiver's counters and estimates, twice a second; absent in simulations.
     Estimates {
         /// Its level; -1 for none.
         level: i32,
@@ -120,7 +120,7 @@ pub enum Note {
         /// The share of packets lost over the last seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lost: Option<f64>,
-        /// What it believes of its path.
+        /// Its estimates.
         #[serde(default, flatten)]
         belief: Belief,
     },
@@ -131,7 +131,7 @@ pub enum Note {
     Unknown,
 }
 
-/// What a receiver believes of its path.
+/// A receiver's estimates of its path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Belief {
     /// The fair rate as decisions use it, in bit/s; none if it is unknown or has no bound.
@@ -166,7 +166,7 @@ impl Note {
         Note::Session { protocol: protocol.to_owned(), layers_bps, began_unix_s }
     }
 
-    /// A trace event, with what the receiver believed then if that is known.
+    /// A trace event, with the receiver's estimates then, if they are known.
     pub fn of(event: TraceEvent, belief: Belief) -> Note {
         match event {
             TraceEvent::LevelChanged { from, to, cause } => Note::LevelChanged {

@@ -30,7 +30,7 @@ impl Completions {
     }
 
     /// Notes those that have completed since the last look, at `now`.
-    pub(super) fn look<F: Family>(&mut self, world: &World<F>, now: Time) {
+    pub(super) fn observe<F: Family>(&mut self, world: &World<F>, now: Time) {
         let simulation = world.simulation();
         let missing =
             world.flows.iter().zip(&mut self.0).filter(|(flow, done)| flow.has_object && done.is_none());

@@ -17,7 +17,7 @@ const MOST_WAITING: usize = 4_000_000;
      drops and is offered more than it carries; give the link a queue with a limit, such as \
      `queue = {{ limit = \"100 packets\" }}`, or lower the load"
 )]
-pub struct QueueGrew {
+pub struct UnboundedQueue {
     /// The direction of the link.
     pub link: String,
     /// How many packets wait there.
@@ -58,21 +58,21 @@ impl<'s> Growth<'s> {
         loop {
             self.at = (self.at + every).min(end);
             world.run_until(self.at)?;
-            self.look(world)?;
+            self.check(world)?;
             if self.at >= end {
                 return Ok(());
             }
         }
     }
 
-    fn look<F: Family>(&self, world: &World<F>) -> Result<(), QueueGrew> {
+    fn check<F: Family>(&self, world: &World<F>) -> Result<(), UnboundedQueue> {
         let waiting = || world.links.iter().map(|&link| world.simulation().queue_state(link).packets);
         if waiting().sum::<usize>() <= MOST_WAITING {
             return Ok(());
         }
         let (link, packets) = waiting().enumerate().max_by_key(|(_, packets)| *packets).unwrap_or_default();
         let link = self.scenario.link_names().into_iter().nth(link).unwrap_or_default();
-        Err(QueueGrew { link, packets, at: self.at })
+        Err(UnboundedQueue { link, packets, at: self.at })
     }
 }
 

@@ -109,12 +109,12 @@ pub(super) fn measure<F: Family>(
     for stop in stops {
         while let Some(look) = probes.next().filter(|&look| look <= stop) {
             growth.run_until(world, look)?;
-            probes.look(world, look);
+            probes.sample(world, look);
         }
         growth.run_until(world, stop)?;
         observer.collect(world)?;
         losses.collect(world);
-        completions.look(world, stop);
+        completions.observe(world, stop);
         if edges().any(|edge| edge == stop) {
             at_edges.push((stop, Snapshot::take(world)));
         }

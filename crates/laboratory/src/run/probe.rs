@@ -43,9 +43,9 @@ impl<'s> Probes<'s> {
     }
 
     /// Samples all probes that are due.
-    pub(super) fn look<F: Family>(&mut self, world: &World<F>, now: Time) {
+    pub(super) fn sample<F: Family>(&mut self, world: &World<F>, now: Time) {
         for probe in self.probes.iter_mut().filter(|probe| probe.next == now) {
-            probe.look(world, now);
+            probe.sample(world, now);
             probe.next = now + probe.plan.every;
         }
     }
@@ -57,7 +57,7 @@ impl<'s> Probes<'s> {
 }
 
 impl Probe<'_> {
-    fn look<F: Family>(&mut self, world: &World<F>, now: Time) {
+    fn sample<F: Family>(&mut self, world: &World<F>, now: Time) {
         let every_s = self.plan.every.as_secs_f64();
         for ((&what, counted), values) in self.plan.what.iter().zip(&mut self.counted).zip(&mut self.values) {
             let mut gained = |count: u64| {

@@ -74,9 +74,9 @@ pub enum Quantity {
     Rate,
     /// The rate that a receiver decides by.
     SmoothedRate,
-    /// The loss (event) rate that a receiver believes.
+    /// A receiver's estimate of the loss (event) rate.
     Loss,
-    /// The round-trip time that a receiver believes.
+    /// A receiver's estimate of the round-trip time.
     Rtt,
     /// What endpoints of one protocol show.
     Gauge(Gauge),

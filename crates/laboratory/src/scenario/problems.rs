@@ -49,7 +49,7 @@ pub(super) struct Problems {
     /// Name and text of the file, then of the overrides.
     sources: Vec<(String, String)>,
     found: Vec<Problem>,
-    /// What errors call the rows that templates and files are expanded with.
+    /// Label of a template row in error messages.
     rows: Vec<String>,
 }
 

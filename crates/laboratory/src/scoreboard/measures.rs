@@ -16,7 +16,7 @@ pub(super) type Values = BTreeMap<Measure, Option<f64>>;
 /// The measures that a replication gives. Those relative to a run without multicast are made of two runs later.
 pub(super) fn of(run: &Run, replication: &Replication) -> Result<Values, ResultsError> {
     let summary = Summary::new(&run.experiment, std::slice::from_ref(replication), RunCost::default())?;
-    let row = row_alone(&run.contender, &summary, (&run.experiment, std::slice::from_ref(replication)));
+    let row = row_alone(&run.candidate, &summary, (&run.experiment, std::slice::from_ref(replication)));
     let looked = Looked { run, summary: &summary, replication };
     let own = if run.against.is_empty() {
         row.receivers.iter().map(|receiver| receiver.share_of_tcp.mean).collect()
@@ -80,7 +80,7 @@ struct Looked<'a> {
 
 impl<'a> Looked<'a> {
     fn is_own(&self, session: Option<&String>) -> bool {
-        session.is_some_and(|name| self.run.contender.sessions.contains(name))
+        session.is_some_and(|name| self.run.candidate.sessions.contains(name))
     }
 
     /// The receivers of the judged sessions.

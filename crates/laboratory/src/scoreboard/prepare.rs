@@ -6,7 +6,7 @@ use layercast_core::session::Rates;
 use sha2::{Digest, Sha256};
 
 use super::error::ScoreboardError;
-use crate::compare::{self, CompareError, CompareRequest, Contender};
+use crate::compare::{self, Candidate, CompareError, CompareRequest};
 use crate::results::Experiment;
 use crate::run::{self, RunRequest};
 use crate::scenario::naming::matches;
@@ -84,7 +84,7 @@ pub struct Run {
     /// The first cell that asks for it.
     pub cell: String,
     /// The protocol with its scenario.
-    pub contender: Contender,
+    pub candidate: Candidate,
     /// The protocol's options with their values.
     pub options: BTreeMap<String, String>,
     /// The scenario as results know it.
@@ -99,12 +99,12 @@ impl Run {
     /// How many replications it has.
     #[must_use]
     pub fn replications(&self) -> u32 {
-        self.contender.plan.replications
+        self.candidate.plan.replications
     }
 
     /// What a step of the progress costs, in no unit: about in proportion to the packets that are carried.
     pub(super) fn weight(&self) -> f64 {
-        let plan = &self.contender.plan;
+        let plan = &self.candidate.plan;
         let links = plan.links.iter().flat_map(|link| [&link.forward]);
         let limited = links.filter(|link| link.queue.is_limited()).map(|link| link.rate.as_kbps());
         let rate: f64 = limited.filter(|rate| rate.is_finite()).sum();
@@ -235,11 +235,11 @@ impl Placing<'_> {
             entries.push(match compare::read(&compared, self.catalogue) {
                 Ok(mut prepared) => {
                     if plan.measure.relative_to_baseline().is_some() && baseline.is_none() {
-                        baseline = prepared.baseline.map(|contender| runs.add(self.run(contender)));
+                        baseline = prepared.baseline.map(|candidate| runs.add(self.run(candidate)));
                     }
-                    let contender = prepared.contenders.remove(0);
-                    self.check(&contender)?;
-                    Entry::Run(runs.add(self.run(contender)))
+                    let candidate = prepared.candidates.remove(0);
+                    self.check(&candidate)?;
+                    Entry::Run(runs.add(self.run(candidate)))
                 }
                 Err(error) => match error.refusals().or_else(|| self.refused_for_all(&error)) {
                     Some(refused) => Entry::NotRun(reason(&refused)),
@@ -270,8 +270,8 @@ impl Placing<'_> {
 
     /// A protocol that cannot carry what the cell gives to every one does not take part; a mistake in a setting of its
     /// own is one.
-    fn refused_for_all(&self, error: &CompareError) -> Option<Vec<compare::Refused>> {
-        let CompareError::Contender { protocol, errors } = error else { return None };
+    fn refused_for_all(&self, error: &CompareError) -> Option<Vec<compare::Rejected>> {
+        let CompareError::Candidate { protocol, errors } = error else { return None };
         let of_all = |error: &ScenarioError| {
             let setting = error.source_line.strip_prefix(protocol.as_str())?.strip_prefix('.')?;
             self.plan.with.iter().any(|flag| flag.strip_prefix("*.") == Some(setting)).then_some(())
@@ -280,14 +280,14 @@ impl Placing<'_> {
             .0
             .iter()
             .all(|error| of_all(error).is_some())
-            .then(|| vec![compare::Refused::new(protocol, errors)])
+            .then(|| vec![compare::Rejected::new(protocol, errors)])
     }
 
     /// A change of the cell that gives a session its protocol would put that in place of all.
-    fn check(&self, contender: &Contender) -> Result<(), ScoreboardError> {
+    fn check(&self, candidate: &Candidate) -> Result<(), ScoreboardError> {
         let judged =
-            contender.plan.sessions.iter().filter(|session| contender.sessions.contains(&session.name));
-        match judged.into_iter().find(|session| session.protocol.name() != contender.protocol) {
+            candidate.plan.sessions.iter().filter(|session| candidate.sessions.contains(&session.name));
+        match judged.into_iter().find(|session| session.protocol.name() != candidate.protocol) {
             Some(session) => Err(ScoreboardError::OtherProtocol {
                 cell: self.plan.name.clone(),
                 line: self.plan.line,
@@ -303,24 +303,24 @@ impl Placing<'_> {
         ScoreboardError::Cell { cell, line, file: self.request.suite.file.clone(), error: Box::new(error) }
     }
 
-    fn run(&self, contender: Contender) -> Run {
+    fn run(&self, candidate: Candidate) -> Run {
         let described = RunRequest {
-            id: contender.scenario.clone(),
-            text: contender.text.clone(),
-            command: contender.command.clone(),
+            id: candidate.scenario.clone(),
+            text: candidate.text.clone(),
+            command: candidate.command.clone(),
             ..RunRequest::default()
         };
         // The hash is over the text; the text itself would be stored for every run.
-        let described = run::experiment(&contender.plan, &described);
+        let described = run::experiment(&candidate.plan, &described);
         let experiment = Experiment { scenario_text: String::new(), ..described };
-        let options = options(&contender.plan, &contender.sessions);
+        let options = options(&candidate.plan, &candidate.sessions);
         let (against, target_kbps) = (self.plan.against.clone(), self.plan.target_kbps);
-        let key = key(&contender, &options, &experiment, &against, target_kbps);
-        Run { key, cell: self.plan.name.clone(), contender, options, experiment, against, target_kbps }
+        let key = key(&candidate, &options, &experiment, &against, target_kbps);
+        Run { key, cell: self.plan.name.clone(), candidate, options, experiment, against, target_kbps }
     }
 }
 
-fn reason(refused: &[compare::Refused]) -> String {
+fn reason(refused: &[compare::Rejected]) -> String {
     let mut reasons: Vec<&str> = Vec::new();
     // Several sessions have the same one.
     for reason in refused.iter().flat_map(|refused| &refused.reasons) {
@@ -342,7 +342,7 @@ fn options(plan: &Scenario, sessions: &[String]) -> BTreeMap<String, String> {
 /// A digest of all that decides results: the scenario as it is run with its files, seed and replications, the
 /// protocol with all its options, what it is judged against, and the version of this program.
 fn key(
-    contender: &Contender,
+    candidate: &Candidate,
     options: &BTreeMap<String, String>,
     experiment: &Experiment,
     against: &[String],
@@ -353,10 +353,10 @@ fn key(
         RESULTS,
         env!("CARGO_PKG_VERSION"),
         experiment.scenario_hash,
-        contender.protocol,
-        contender.sessions,
-        contender.plan.seed,
-        contender.plan.replications,
+        candidate.protocol,
+        candidate.sessions,
+        candidate.plan.seed,
+        candidate.plan.replications,
     );
     let digest = Sha256::digest(parts.as_bytes());
     digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect()

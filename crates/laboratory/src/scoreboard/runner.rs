@@ -41,7 +41,7 @@ impl<'p> Progress<'p> {
         again: &[String],
     ) -> Result<Progress<'p>, ScoreboardError> {
         let load = |run: &Run| {
-            if again.contains(&run.contender.protocol) {
+            if again.contains(&run.candidate.protocol) {
                 return Ok(None);
             }
             Ok(store.load(run)?.map(|record| Done::Record(Box::new(record))))
@@ -118,7 +118,7 @@ impl<'p> Unfinished<'p> {
 
     /// What a replication costs, in the unit of the progress.
     fn cost(&self) -> f64 {
-        self.run.weight() * run::step_count(&self.run.contender.plan) as f64
+        self.run.weight() * run::step_count(&self.run.candidate.plan) as f64
     }
 
     fn replicate<F: Family>(
@@ -127,7 +127,7 @@ impl<'p> Unfinished<'p> {
         store: &Store,
         step: &(dyn Fn() -> ControlFlow<()> + Sync),
     ) -> Result<(), ScoreboardError> {
-        let replication = match run::replicate::<F>(&self.run.contender.plan, number, None, step) {
+        let replication = match run::replicate::<F>(&self.run.candidate.plan, number, None, step) {
             Ok(replication) => replication,
             Err(reason @ RunError::Observe(_)) => return Err(reason.into()),
             Err(reason) => {

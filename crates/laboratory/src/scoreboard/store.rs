@@ -54,11 +54,11 @@ impl Record {
             key: run.key.clone(),
             layercast: env!("CARGO_PKG_VERSION").to_owned(),
             cell: run.cell.clone(),
-            protocol: run.contender.protocol.clone(),
+            protocol: run.candidate.protocol.clone(),
             options: run.options.clone(),
             scenario_hash: run.experiment.scenario_hash.clone(),
             seed: run.experiment.seed,
-            command: run.contender.command.clone(),
+            command: run.candidate.command.clone(),
             samples: measured.map(|measure| (measure.name().to_owned(), samples(*measure))).collect(),
         }
     }

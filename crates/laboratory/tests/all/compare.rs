@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use layercast_laboratory::compare::against::{self, Against, Version};
-use layercast_laboratory::compare::{self, CompareRequest, Comparison, Contender, Prepared, Results};
+use layercast_laboratory::compare::{self, Candidate, CompareRequest, Comparison, Prepared, Results};
 use layercast_laboratory::results::Summary;
 use layercast_laboratory::scenario::Catalogue;
 use layercast_laboratory::scenario::catalogue;
@@ -25,8 +25,8 @@ fn prepare(request: &CompareRequest) -> Prepared {
     compare::read(request, &Catalogue::of::<Registry>()).unwrap()
 }
 
-fn read(request: &CompareRequest) -> Vec<Contender> {
-    prepare(request).contenders
+fn read(request: &CompareRequest) -> Vec<Candidate> {
+    prepare(request).candidates
 }
 
 fn run(request: &CompareRequest) -> Results {
@@ -130,8 +130,8 @@ fn options_belong_to_their_own_protocol() {
         "rlc.sp_spacing='320 ms'".to_owned(),
         "webrc.layers={ scheme = \"explicit\", rates = [\"2 Mbit/s\"] }".to_owned(),
     ];
-    let contenders = read(&request);
-    let session = |index: usize| &contenders[index].plan.sessions[0];
+    let candidates = read(&request);
+    let session = |index: usize| &candidates[index].plan.sessions[0];
     let base =
         layercast_laboratory::scenario::read(&request.id, &request.text, &[], &Catalogue::of::<Registry>());
     assert_eq!(session(0).protocol, base.unwrap().sessions[0].protocol, "its own protocol keeps its options");
@@ -166,8 +166,8 @@ fn each_version_of_tcp_stands_beside_each_protocol() {
     let versions = ["tcp-reno".to_owned(), "tcp-vegas".to_owned()];
     let requests = against::requests(&request, &versions, &Catalogue::of::<Registry>()).unwrap();
     let compared = versions.iter().zip(&requests).map(|(tcp, request)| {
-        let contenders = read(request);
-        assert!(contenders.iter().all(|one| one.plan.flows.iter().all(|flow| flow.protocol() == *tcp)));
+        let candidates = read(request);
+        assert!(candidates.iter().all(|one| one.plan.flows.iter().all(|flow| flow.protocol() == *tcp)));
         Version { tcp: tcp.clone(), comparison: Comparison::new(&run(request), "", None).unwrap() }
     });
     let against = Against::new(compared.collect(), "layercast compare");
@@ -415,7 +415,7 @@ fn all_that_refuse_are_named_at_once() {
     }
 
     let prepared = prepare(&CompareRequest { skip_refused: true, ..request });
-    let names: Vec<&str> = prepared.contenders.iter().map(|one| one.protocol.as_str()).collect();
+    let names: Vec<&str> = prepared.candidates.iter().map(|one| one.protocol.as_str()).collect();
     assert_eq!(names, ["elm", "rlc"]);
     let refused: Vec<&str> = prepared.refused.iter().map(|one| one.protocol.as_str()).collect();
     assert_eq!(refused, ["webrc", "tfrc", "cbr"]);
@@ -435,7 +435,7 @@ fn protocols_that_ignore_marks_are_left_out_of_an_ecn_capable_session() {
     for own in ["elm", "rlc"] {
         let text = request.text.replace("protocol = \"elm\"", &format!("protocol = \"{own}\"\necn = true"));
         let prepared = prepare(&CompareRequest { text, ..request.clone() });
-        let names: Vec<&str> = prepared.contenders.iter().map(|one| one.protocol.as_str()).collect();
+        let names: Vec<&str> = prepared.candidates.iter().map(|one| one.protocol.as_str()).collect();
         assert_eq!((names, prepared.baseline.is_some()), (vec!["elm"], true));
         let refused: Vec<&str> = prepared.refused.iter().map(|one| one.protocol.as_str()).collect();
         assert_eq!(refused, ["rlc", "flid-dl"]);

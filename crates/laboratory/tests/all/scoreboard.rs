@@ -283,10 +283,10 @@ fn options_reach_the_protocols_that_have_them() {
     let text = SUITE.replace("set =", "options_if_known = [\"strategy=naive\", \"ecn=true\"]\nset =");
     let prepared = prepare(request(&text, &["elm", "rlc"]));
     let run = |protocol: &str| {
-        prepared.runs.iter().find(|run| run.cell == "share" && run.contender.protocol == protocol).unwrap()
+        prepared.runs.iter().find(|run| run.cell == "share" && run.candidate.protocol == protocol).unwrap()
     };
     assert_eq!(run("elm").options["strategy"], "naive");
-    let marks = |protocol: &str| run(protocol).contender.plan.sessions[0].ecn;
+    let marks = |protocol: &str| run(protocol).candidate.plan.sessions[0].ecn;
     assert!(marks("elm") && !marks("rlc"), "ECN is for those that react to marks");
     let mut request = request(&text, &["elm", "rlc"]);
     request.with.push("elm.strategy=skeptical".to_owned());
@@ -303,7 +303,7 @@ fn the_brief_version_is_what_the_suite_says() {
     let prepared = prepare(request.clone());
     assert_eq!(prepared.cells.len(), 1);
     assert_eq!(prepared.runs[0].replications(), 1);
-    assert_eq!(prepared.runs[0].contender.plan.duration.as_secs_f64(), 15.0);
+    assert_eq!(prepared.runs[0].candidate.plan.duration.as_secs_f64(), 15.0);
     request.replications = Some(3);
     assert_eq!(prepare(request).runs[0].replications(), 3);
 }

@@ -24,7 +24,7 @@ pub struct Header {
 /// The content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// A piece of the application's data.
+    /// A chunk of the application's data.
     Data(Data),
     /// A packet is missing.
     Nack(Nack),
@@ -39,7 +39,7 @@ pub enum Body {
     Answer(Answer),
 }
 
-/// A piece of data, first sent or repaired.
+/// A chunk of data, first sent or repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
     /// Its number.

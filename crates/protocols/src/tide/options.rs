@@ -29,8 +29,8 @@ options! {
         fall: f64 = 0.75, 0.3 => 0.95;
         /// By which part of its spacing a packet may leave later than planned, at random.
         dither: f64 = 0.5, 0.0 => 1.0;
-        /// How many moments for joins there are in a slot.
-        moments: u32 = 10, 1 => 1000;
+        /// How many decision points there are in a slot.
+        decision_points: u32 = 10, 1 => 1000;
         /// How many congestion events of the emulated TCP the estimate remembers.
         memory: f64 = 8.0, 1.0 => 100.0;
         /// Whether the emulated TCP is that of the fair rate; otherwise losses count by the packet.

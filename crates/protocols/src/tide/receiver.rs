@@ -10,12 +10,12 @@ use core::num::NonZeroU64;
 use super::delay::QueueDelay;
 use super::header::{Header, Report};
 use super::history::History;
-use super::isolation::Isolation;
+use super::loss_delay_rank::LossDelayRank;
 use super::options::Options;
+use super::per_flow_queue::PerFlowQueueDetector;
 use super::rtt::RoundTrip;
 use super::scalable::Scalable;
 use super::suppression::ReportTurn;
-use super::witness::Witness;
 use layercast_core::contract::{
     Action, ActionQueue, Cause, Endpoint, Estimates, Input, Send, Timers, TraceEvent,
 };
@@ -29,7 +29,7 @@ use layercast_kit::feedback::ReceiverId;
 use layercast_kit::response::{CUBIC_BETA, Response};
 use layercast_kit::waves::{BASE, Waves};
 
-/// Slots without losses and queue before the first trial whether there is more; doubled with each failure.
+/// Slots without losses and queue before the first bandwidth probe; doubled with each failure.
 const FIRST_PATIENCE: u32 = 1;
 
 timers! {
@@ -63,8 +63,8 @@ pub struct Receiver {
     ends: u32,
     clock: SenderClock,
     delay: QueueDelay,
-    witness: Witness,
-    isolation: Isolation,
+    loss_delay_rank: LossDelayRank,
+    per_flow_queue: PerFlowQueueDetector,
     /// The window by the fraction of marks, if that counts, and when it was updated.
     scalable: Option<(Scalable, SendTime)>,
     rtt: RoundTrip,
@@ -80,25 +80,28 @@ pub struct Receiver {
     /// The round-trip time of the last slots, a moving harmonic mean, in seconds.
     smooth_rtt_s: f64,
     /// Waves left since the last period because its losses did not end.
-    extensions: u32,
-    /// Packets received and lost since the last moment, and when that was.
-    counted: (u32, u32, Time),
-    /// The highest rate that came in the last moments, in packets/s.
-    came: f64,
-    /// What came in the last overload, in packets/s, and when that was.
-    carried: Option<(f64, Time)>,
+    extended_leaves: u32,
+    /// What was counted since the last decision point.
+    interval: Interval,
+    /// The highest rate received between the last decision points, in packets/s.
+    peak_received: f64,
+    /// What the bottleneck carried in the last overload.
+    bottleneck_rate: Option<BottleneckRate>,
     history: History,
-    /// The joins that wait for their first packet: since when, and how many waves.
-    joining: Option<(Time, u16)>,
+    /// Since when joins wait for their first packet.
+    joining: Option<Time>,
     /// When the first packet of the newest channel came.
     newest_since: Time,
     /// No join before this time, after a join failed.
     blocked_until: Time,
     fair: f64,
-    /// What was sent too little on the held channels so far, in packets, and up to when.
-    owed: (f64, Time),
-    /// When the next trial may begin, and how many slots passed before the last one.
-    trial: (Time, u32),
+    /// By how much the held channels sent less than the fair rate so far, in packets, and up to when.
+    rate_deficit: f64,
+    rate_deficit_at: Time,
+    /// When the next bandwidth probe may begin.
+    next_probe: Time,
+    /// How many slots passed before the last one.
+    probe_patience: u32,
     /// Periods with losses so far, and packets lost.
     periods: u64,
     lost: u64,
@@ -131,8 +134,23 @@ struct Slot {
     number: Option<u16>,
     /// When it began, as packets arrive here.
     began: Time,
-    /// The moment for joins that was used last.
-    moment: u32,
+    /// The decision point that was used last.
+    decision_point: u32,
+}
+
+/// Packets between two decision points.
+#[derive(Clone, Copy, Debug, Default)]
+struct Interval {
+    began: Time,
+    received: u32,
+    lost: u32,
+}
+
+/// What a bottleneck carried, in packets/s, and when that was measured.
+#[derive(Clone, Copy, Debug)]
+struct BottleneckRate {
+    packets_per_s: f64,
+    at: Time,
 }
 
 /// The start: the rate grows by a factor in each step.
@@ -146,7 +164,7 @@ struct Start {
     packets: u32,
     began: Time,
     /// Steps that still join one wave only.
-    careful: u32,
+    cautious: u32,
     /// The fair rate before, if the queue has been empty for long and the receiver tries whether there is more.
     before: Option<f64>,
     /// Steps that succeeded.
@@ -155,8 +173,8 @@ struct Start {
 
 impl Start {
     /// A start that begins now, with so many steps of one wave first.
-    fn new(now: Time, careful: u32, before: Option<f64>) -> Start {
-        Start { step: 0, joined: now, packets: 0, began: now, careful, before, successes: 0 }
+    fn new(now: Time, cautious: u32, before: Option<f64>) -> Start {
+        Start { step: 0, joined: now, packets: 0, began: now, cautious, before, successes: 0 }
     }
 }
 
@@ -179,8 +197,8 @@ impl Receiver {
             ends: 0,
             clock: SenderClock::default(),
             delay: QueueDelay::default(),
-            witness: Witness::default(),
-            isolation: Isolation::default(),
+            loss_delay_rank: LossDelayRank::default(),
+            per_flow_queue: PerFlowQueueDetector::default(),
             scalable: None,
             rtt: RoundTrip::default(),
             id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
@@ -192,16 +210,18 @@ impl Receiver {
             start: None,
             leaving_until: Time::ZERO,
             smooth_rtt_s: options.assumed_rtt.as_secs_f64().max(1e-3),
-            extensions: 0,
-            counted: (0, 0, Time::ZERO),
-            came: 0.0,
-            carried: None,
+            extended_leaves: 0,
+            interval: Interval::default(),
+            peak_received: 0.0,
+            bottleneck_rate: None,
             joining: None,
             newest_since: Time::ZERO,
             blocked_until: Time::ZERO,
             fair: f64::INFINITY,
-            owed: (0.0, Time::ZERO),
-            trial: (Time::ZERO, FIRST_PATIENCE),
+            rate_deficit: 0.0,
+            rate_deficit_at: Time::ZERO,
+            next_probe: Time::ZERO,
+            probe_patience: FIRST_PATIENCE,
             periods: 0,
             lost: 0,
             timers: Timers::default(),
@@ -234,14 +254,14 @@ impl Receiver {
             Response::Reno => 0.5,
             Response::Cubic => CUBIC_BETA,
         };
-        rtt_s.max(after_cut * (empty_s + self.witness.full_s()))
+        rtt_s.max(after_cut * (empty_s + self.loss_delay_rank.full_s()))
     }
 
     fn enter(&mut self, now: Time) {
         self.phase = Phase::In;
         self.last_packet = now;
         self.join_channel(BASE, Cause::Start);
-        self.joining = Some((now, 1));
+        self.joining = Some(now);
         self.begin_start(now);
         self.timers.arm(Timer::Silence, now + self.options.silence);
     }

@@ -72,9 +72,9 @@ impl Options {
         })
     }
 
-    /// The time between two moments.
-    pub fn moment(&self) -> Duration {
-        Duration::from_ns(self.slot.as_ns() / u64::from(self.moments.max(1)))
+    /// The time between two decision points.
+    pub fn decision_interval(&self) -> Duration {
+        Duration::from_ns(self.slot.as_ns() / u64::from(self.decision_points.max(1)))
     }
 
     fn plan_error(&self, plan: &SessionPlan) -> Option<String> {

@@ -35,7 +35,7 @@ pub struct Source {
     /// The next packet of the base in this slot, and when it leaves.
     base: (u32, Time),
     base_number: u32,
-    moment: Duration,
+    decision_interval: Duration,
     /// When the present round of reports ends.
     round_end: Time,
     control: ReportControl,
@@ -73,7 +73,7 @@ impl Source {
             slot: (0, Time::ZERO),
             base: (0, Time::ZERO),
             base_number: 0,
-            moment: options.moment(),
+            decision_interval: options.decision_interval(),
             round_end: Time::ZERO,
             control: ReportControl::default(),
             bucket: TokenBucket::new(REPORTS_PER_S, Time::ZERO),
@@ -235,7 +235,7 @@ impl Source {
     fn base_part(&mut self, now: Time) -> Base {
         while now >= self.round_end {
             self.control.end_round();
-            self.round_end = (self.round_end + self.moment).max(now - self.moment);
+            self.round_end = (self.round_end + self.decision_interval).max(now - self.decision_interval);
         }
         Base { suppression: self.control.suppression(), echo: self.echoes.pop(now) }
     }
@@ -270,7 +270,7 @@ impl Endpoint for Source {
         match input {
             Input::Start => {
                 self.start = now;
-                self.round_end = now + self.moment;
+                self.round_end = now + self.decision_interval;
                 self.is_sending = true;
                 self.find_place(now);
             }

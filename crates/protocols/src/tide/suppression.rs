@@ -1,6 +1,6 @@
 //! How rarely receivers report, so that any number of them sends a few reports a second together.
 //!
-//! Time is divided into rounds, the source's moments. In a round each receiver reports with a probability that the
+//! Time is divided into rounds, the source's decision intervals. In a round each receiver reports with a probability that the
 //! source announces as a power of two. The source counts: more than one report halves the probability as often as
 //! brings them back to about one, none raises it by a fourth root of two. A new receiver begins with a far smaller
 //! probability of its own and doubles it in each round, so that many who start at once are counted before all of

@@ -53,23 +53,23 @@ class Compared:
     """
     def claims(self, /) -> Table:
         """
-        A row for each contender and number of the paper.
+        A row for each candidate and number of the paper.
         """
     def flows(self, /) -> Table:
         """
-        A row for each contender, replication, window and flow.
+        A row for each candidate, replication, window and flow.
         """
     def groups(self, /) -> Table:
         """
-        A row for each contender, replication, window and group.
+        A row for each candidate, replication, window and group.
         """
     def links(self, /) -> Table:
         """
-        A row for each contender, replication, window and link.
+        A row for each candidate, replication, window and link.
         """
     def series(self, /) -> Table:
         """
-        A row for each contender, replication, flow and bin.
+        A row for each candidate, replication, flow and bin.
         """
     @property
     def stopped(self, /) -> bool:

@@ -275,14 +275,14 @@ class ComparisonPlots:
         self._comparison = comparison
 
     def compare(self, metric: str, subject: str, *, axes: Axes | None = None) -> Axes:
-        """A metric of each contender: a dot for each replication, the mean with its 95 % interval.
+        """A metric of each candidate: a dot for each replication, the mean with its 95 % interval.
 
         Parameters
         ----------
         metric : str
             A column of the result's tables, such as `throughput_kbps`.
         subject : str
-            The flow, group or link, such as `tcp@R1`. A contender without it has no row.
+            The flow, group or link, such as `tcp@R1`. A candidate without it has no row.
         axes : matplotlib.axes.Axes, optional
             Where to draw.
 
@@ -296,8 +296,8 @@ class ComparisonPlots:
             There is no such metric or subject.
         """
         table, rows = _rows_of(self._comparison, metric, subject)
-        contenders, values = _texts(table, "contender")[rows], _numbers(table, metric)[rows]
-        samples = {name: values[contenders == name] for name in _distinct(contenders)}
+        candidates, values = _texts(table, "candidate")[rows], _numbers(table, metric)[rows]
+        samples = {name: values[candidates == name] for name in _distinct(candidates)}
         axes = _dots(axes, samples, _looks(samples), _title(metric))
         axes.set_title(subject, fontsize="medium", loc="left")
         return axes

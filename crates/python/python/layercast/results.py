@@ -244,7 +244,7 @@ class SweepResult:
 
 
 class Comparison:
-    """The results of a comparison. Tables have the column `contender` first: a protocol, or `without multicast`."""
+    """The results of a comparison. Tables have the column `candidate` first: a protocol, or `without multicast`."""
 
     def __init__(self, compared: _layercast.Compared) -> None:
         self._compared = compared

@@ -270,10 +270,9 @@ class Queue(Table):
         bytes` of red; `1000 bytes` of rem, pie.
     target : str
         Of `red`: the delay that the automatic `min_threshold` aims at. Of `codel`: the wait that is
-        acceptable in the long run. Of `pie`: the delay that is aimed at. Of `fq-codel`: the wait in a queue
-        that is acceptable in the long run. Of `dualpi2`: the delay of the classic queue that is aimed at.
-        Takes a length of time such as "250 ms", above 0 s. If None: `5 ms` of red, codel, fq-codel; `15 ms`
-        of pie, dualpi2.
+        acceptable in the long run. Of `pie`: target delay. Of `fq-codel`: the wait in a queue that is
+        acceptable in the long run. Of `dualpi2`: target delay of the classic queue. Takes a length of time
+        such as "250 ms", above 0 s. If None: `5 ms` of red, codel, fq-codel; `15 ms` of pie, dualpi2.
     adaptive : bool
         Of `red`: move `max_probability` so that the average stays in the middle between the thresholds.
         Takes true or false. By default false.
@@ -307,7 +306,7 @@ class Queue(Table):
         Of `rem`: the weight of the newest interval in the average of arrivals; 1 for no average. Takes a
         number above 0 and up to 1. By default 1.
     target_packets : float
-        Of `rem`: the queue that is aimed at, in packets. Takes a number above 0. By default 20.
+        Of `rem`: target length of the queue, in packets. Takes a number above 0. By default 20.
     update : str
         Of `rem`: the time between two updates of the price. Of `pie`, `dualpi2`: the time between two
         updates of the probability. Takes a length of time such as "250 ms", above 0 s. If None: `2 ms` of

@@ -18,7 +18,7 @@ options! {
     pub struct DualPi2Config {
         /// How much both queues hold together; automatic is what the link sends in 250 ms.
         limit: Option<QueueLimit> = None;
-        /// The delay of the classic queue that is aimed at.
+        /// Target delay of the classic queue.
         target: Duration = Duration::from_ms(15), Above(Duration::ZERO);
         /// The time between two updates of the probability.
         update: Duration = Duration::from_ms(16), Above(Duration::ZERO);

@@ -17,7 +17,7 @@ options! {
     pub struct PieConfig {
         /// How much it holds; what does not fit is dropped.
         limit: QueueLimit = QueueLimit::Unlimited;
-        /// The delay that is aimed at.
+        /// Target delay.
         target: Duration = Duration::from_ms(15), Above(Duration::ZERO);
         /// The time between two updates of the probability.
         update: Duration = Duration::from_ms(15), Above(Duration::ZERO);

@@ -23,7 +23,7 @@ options! {
         phi: f64 = 1.001, Above(1.0);
         /// The weight of the newest interval in the average of arrivals; 1 for no average.
         input_weight: f64 = 1.0, Above(0.0) => 1.0;
-        /// The queue that is aimed at, in packets.
+        /// Target length of the queue, in packets.
         target_packets: f64 = 20.0, Above(0.0);
         /// The time between two updates of the price.
         update: Duration = Duration::from_ms(2), Above(Duration::ZERO);

@@ -18,7 +18,7 @@ use packet::Packet;
 const DEEPEST: u32 = 16;
 
 /// Looks at nftables, and at rules of iptables that nftables does not list.
-pub(super) fn look(interface: &Interface, group: SocketAddr, source: Option<IpAddr>) -> Vec<Finding> {
+pub(super) fn check(interface: &Interface, group: SocketAddr, source: Option<IpAddr>) -> Vec<Finding> {
     let saves = match group.is_ipv4() {
         true => ["iptables-legacy-save", "iptables-save"],
         false => ["ip6tables-legacy-save", "ip6tables-save"],

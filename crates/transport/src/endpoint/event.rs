@@ -42,13 +42,13 @@ pub enum Event {
     /// A receiver's slow start ended.
     #[serde(rename = "slow start ended")]
     SlowStartEnded,
-    /// What a receiver believes of its path.
+    /// A receiver's estimates of its path.
     Estimates(Belief),
     /// A receiver has as many packets with data as it needs.
     Complete,
 }
 
-/// What a receiver believes of its path, where it is known.
+/// A receiver's estimates, as far as it has them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Belief {
     /// The fair rate as last calculated, in bit/s.

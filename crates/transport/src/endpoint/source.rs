@@ -15,7 +15,7 @@ use layercast_delivery::node::Content;
 use layercast_delivery::relay::message::Alternatives;
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::Allowed;
-use layercast_delivery::sender::Load;
+use layercast_delivery::sender::PacketPayload;
 
 /// The time to live of packets: more hops than any network of a scenario has.
 const TTL: u8 = 255;
@@ -29,8 +29,8 @@ struct Synthetic;
 impl Content for Synthetic {
     type Error = Error;
 
-    fn next(&mut self, _channel: Channel, _now: Time, _room: &mut [u8]) -> Result<Load, Error> {
-        Ok(Load { toi: 1, ..Load::default() })
+    fn next(&mut self, _channel: Channel, _now: Time, _room: &mut [u8]) -> Result<PacketPayload, Error> {
+        Ok(PacketPayload { toi: 1, ..PacketPayload::default() })
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn run(
     host.set_ecn(plan.ecn)?;
     host.node.fill_packets();
     if let Some(listen) = plan.serve {
-        host.branch(Box::new(SourceServer::open(&serving(plan, listen), plan.source)?), true);
+        host.add_unicast_path(Box::new(SourceServer::open(&serving(plan, listen), plan.source)?), true);
     }
     say(out, Event::Ready, Time::ZERO)?;
     let Some(begin) = wait_for_begin() else { return Ok(()) };

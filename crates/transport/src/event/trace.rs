@@ -15,7 +15,7 @@ pub struct Trace {
     pub at: Duration,
     /// What.
     pub note: ReceiverNote,
-    /// What it believed of its path.
+    /// Its estimates.
     pub estimates: Estimates,
 }
 

@@ -30,7 +30,7 @@ use crate::fields::milliseconds;
 const WATCHES: usize = 4;
 const APART: Duration = Duration::from_ms(500);
 /// How often arrivals are read.
-const LOOK_EVERY: Duration = Duration::from_ms(10);
+const TICK: Duration = Duration::from_ms(10);
 /// A group without packets for so long is quiet: longer than the gaps between the packets of a slow layer.
 const QUIET: Duration = Duration::from_secs(2);
 /// A leave after which packets arrive for so long has no effect. RFC 3376, section 8, has 2 s by default.
@@ -67,7 +67,7 @@ pub(crate) struct Leaves {
     clock: Clock,
     watches: Vec<Watch>,
     next: Time,
-    next_look: Time,
+    next_tick: Time,
     /// There is no permission, or no such socket.
     is_denied: bool,
     counters: LeaveCounters,
@@ -88,7 +88,7 @@ impl Leaves {
             clock,
             watches: Vec::with_capacity(WATCHES),
             next: Time::ZERO,
-            next_look: Time::ZERO,
+            next_tick: Time::ZERO,
             is_denied: false,
             counters: LeaveCounters::default(),
         }
@@ -126,15 +126,15 @@ impl Leaves {
     }
 
     /// Reads what has arrived.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn poll(&mut self) {
         if self.watches.is_empty() {
             return;
         }
         let now = self.clock.now();
-        if now < self.next_look {
+        if now < self.next_tick {
             return;
         }
-        self.next_look = now + LOOK_EVERY;
+        self.next_tick = now + TICK;
         let (clock, counters) = (self.clock, &mut self.counters);
         self.watches.retain_mut(|watch| {
             let newest = newest(&watch.socket, clock);

@@ -13,8 +13,8 @@ use layercast_core::contract::Ecn;
 use layercast_core::units::Channel;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
 
-use super::branch::{Branch, Branching};
 use super::segmentation::{RUN_BYTES, RUN_PACKETS, Segmentation};
+use super::unicast_path::{SecondPath, UnicastPath};
 
 /// The maximum number of packets per batch.
 pub(super) const BATCH: usize = 256;
@@ -81,8 +81,8 @@ impl Outbox {
         self.due.push(Due { channel, to, address: to.into(), start, length });
     }
 
-    /// Passes all packets to a branch, those of each channel in order.
-    fn copy(&self, branch: &mut dyn Branch, ecn: Ecn) {
+    /// Passes all packets to a second path, those of each channel in order.
+    fn copy(&self, path: &mut dyn UnicastPath, ecn: Ecn) {
         let mut rest = self.due.as_slice();
         while let Some(first) = rest.first() {
             let alike = |due: &&Due| due.channel == first.channel;
@@ -90,7 +90,7 @@ impl Outbox {
             let parts: [IoSlice<'_>; RUN_PACKETS] = std::array::from_fn(|index| {
                 IoSlice::new(run.get(index).map_or(&[], |due| bytes(&self.room, due)))
             });
-            branch.send(first.channel, parts.get(..run.len()).always("a run has a limit"), ecn);
+            path.send(first.channel, parts.get(..run.len()).always("a run has a limit"), ecn);
             rest = others;
         }
     }
@@ -100,7 +100,7 @@ impl Outbox {
     pub(super) fn flush(
         &mut self,
         socket: &UdpSocket,
-        branching: Option<&mut Branching>,
+        second_path: Option<&mut SecondPath>,
         mut report: impl FnMut(Channel, SocketAddr, io::Result<usize>),
     ) -> u64 {
         // A queue that a burst fills drops its last packets. With one order of channels the same ones would have all losses, which
@@ -111,8 +111,8 @@ impl Outbox {
         let order = |channel: Channel| (u32::from(channel.0) + 1).wrapping_mul(odd);
         // An unstable sort needs no memory; places keep the order.
         self.due.sort_unstable_by_key(|due| (order(due.channel), due.start));
-        if let Some(Branching { branch, only, ecn }) = branching {
-            self.copy(branch.as_mut(), *ecn);
+        if let Some(SecondPath { path, only, ecn }) = second_path {
+            self.copy(path.as_mut(), *ecn);
             if *only {
                 self.due.drain(..).for_each(|one| report(one.channel, one.to, Ok(one.length)));
                 return 0;

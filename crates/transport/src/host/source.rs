@@ -18,11 +18,11 @@ use layercast_protocols::registry::Protocol;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-use super::branch::Branching;
 use super::clock::until;
 use super::outbox::Outbox;
 use super::socket::{PacketSocket, open_source, set_ecn};
-use super::{Branch, Clock, Inbox, Interface};
+use super::unicast_path::SecondPath;
+use super::{Clock, Inbox, Interface, UnicastPath};
 use crate::error::Error;
 
 /// How long a due packet waits for others of the same wake-up. Encoding a repair symbol takes tens of
@@ -30,7 +30,7 @@ use crate::error::Error;
 const LONGEST_DELAY: Duration = Duration::from_us(200);
 /// How long a source that has sent packets tries on when the network takes none.
 pub const OUTAGE_MAX: Duration = Duration::from_secs(60);
-/// The most messages of a branch's receivers that are read at once.
+/// The most messages of a second path's receivers that are read at once.
 const HEARD_MAX: usize = 1024;
 /// The longest message of a receiver that is read.
 const FEEDBACK_MAX: usize = 2 * MAX_REPORT + TAG_BYTES;
@@ -47,8 +47,8 @@ pub struct SourceHost<P: AnyProtocol = Protocol> {
     since: Time,
     inbox: Inbox,
     /// The second path of all packets, if there is one.
-    branching: Option<Branching>,
-    /// Messages of a branch's receivers that are not taken yet: from where, and how many bytes.
+    second_path: Option<SecondPath>,
+    /// Messages of a second path's receivers that are not taken yet: from where, and how many bytes.
     heard: Vec<(SocketAddr, [u8; FEEDBACK_MAX], usize)>,
     /// Whether routers may mark packets.
     ecn: Ecn,
@@ -86,7 +86,7 @@ impl<P: AnyProtocol> SourceHost<P> {
             clock: Clock::default(),
             since: Time::ZERO,
             inbox: Inbox::new(FEEDBACK_MAX),
-            branching: None,
+            second_path: None,
             heard: Vec::new(),
             ecn: Ecn::Capable,
             outage: None,
@@ -126,8 +126,8 @@ impl<P: AnyProtocol> SourceHost<P> {
     /// The system's error.
     pub fn set_ecn(&mut self, ecn: bool) -> Result<(), Error> {
         self.ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
-        if let Some(branching) = &mut self.branching {
-            branching.ecn = self.ecn;
+        if let Some(second) = &mut self.second_path {
+            second.ecn = self.ecn;
         }
         set_ecn(self.socket.as_udp(), ecn)
             .map_err(|source| Error::socket("set the ECN field".to_owned(), self.session().group, source))
@@ -139,8 +139,8 @@ impl<P: AnyProtocol> SourceHost<P> {
     }
 
     /// Sends all packets by a second path too, or by it alone. Called before the start.
-    pub fn branch(&mut self, branch: Box<dyn Branch>, only: bool) {
-        self.branching = Some(Branching { branch, only, ecn: self.ecn });
+    pub fn add_unicast_path(&mut self, path: Box<dyn UnicastPath>, only: bool) {
+        self.second_path = Some(SecondPath { path, only, ecn: self.ecn });
     }
 
     /// Goes on from another address, since this host no longer has the old one. The session's description is another one then.
@@ -155,8 +155,8 @@ impl<P: AnyProtocol> SourceHost<P> {
         let port = socket.as_udp().local_addr().map_or(port, |address| address.port());
         self.node.moved(interface.address, port);
         (self.socket, self.outage) = (socket, None);
-        if let Some(branching) = &mut self.branching {
-            branching.branch.moved(interface.address);
+        if let Some(second) = &mut self.second_path {
+            second.path.moved(interface.address);
         }
         self.set_ecn(self.ecn == Ecn::Capable)
     }
@@ -188,22 +188,22 @@ impl<P: AnyProtocol> SourceHost<P> {
     pub fn step(&mut self, latest: Time, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
         let wake = self.node.deadline().map_or(latest, |deadline| deadline.min(latest));
         let own = &self.socket;
-        let branch = self.branching.as_ref().map(|branching| branching.branch.socket());
+        let second = self.second_path.as_ref().map(|second| second.path.socket());
         let mut waits =
-            [own, branch.unwrap_or(own)].map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
-        let count = 1 + usize::from(branch.is_some());
+            [own, second.unwrap_or(own)].map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN));
+        let count = 1 + usize::from(second.is_some());
         let waited = waits.get_mut(..count).always("there are two");
         // An interrupted wait is over: the caller checks whether to stop.
         let ready = ppoll(waited, Some(TimeSpec::from(until(self.clock.now(), wake))), None).unwrap_or(0);
         let has_errors = waits[0].revents().is_some_and(|events| events.contains(PollFlags::POLLERR));
-        let [is_own, is_branch] = waits.map(|wait| ready > 0 && wait.any().unwrap_or(false));
+        let [is_own, is_unicast] = waits.map(|wait| ready > 0 && wait.any().unwrap_or(false));
         if ready > 0 && has_errors {
             self.socket.drop_errors();
         }
         if is_own {
             self.receive_feedback(content)?;
         }
-        self.serve_branch(is_branch, content)?;
+        self.serve_unicast_path(is_unicast, content)?;
         self.node.handle_timer(self.clock.now(), content);
         self.send(content)
     }
@@ -222,20 +222,20 @@ impl<P: AnyProtocol> SourceHost<P> {
         Ok(())
     }
 
-    /// Reads what the receivers say to a branch.
-    fn serve_branch(
+    /// Reads what the receivers say by a second path.
+    fn serve_unicast_path(
         &mut self,
         is_ready: bool,
         content: &mut impl Content<Error = Error>,
     ) -> Result<(), Error> {
-        let Some(Branching { branch, .. }) = &mut self.branching else { return Ok(()) };
-        branch.look();
+        let Some(SecondPath { path, .. }) = &mut self.second_path else { return Ok(()) };
+        path.poll();
         if !is_ready {
             return Ok(());
         }
-        // What they say may have packets sent, for which the branch must be here.
+        // What they say may have packets sent, for which the path must be here.
         let mut heard = std::mem::take(&mut self.heard);
-        branch.read(&mut |from, message| {
+        path.read(&mut |from, message| {
             let mut bytes = [0; FEEDBACK_MAX];
             if let Some(place) = bytes.get_mut(..message.len()).filter(|_| heard.len() < HEARD_MAX) {
                 place.copy_from_slice(message);
@@ -312,7 +312,7 @@ impl<P: AnyProtocol> SourceHost<P> {
                 _ = failure.get_or_insert_with(|| Error::socket(format!("send to {to}"), to, error))
             }
         };
-        self.send_calls += self.outbox.flush(self.socket.as_udp(), self.branching.as_mut(), &mut report);
+        self.send_calls += self.outbox.flush(self.socket.as_udp(), self.second_path.as_mut(), &mut report);
     }
 }
 

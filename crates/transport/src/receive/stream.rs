@@ -114,7 +114,7 @@ fn say_event<F: Family>(
     on_event: &mut dyn FnMut(&Event),
 ) {
     match event {
-        Some(Output::Look) => {
+        Some(Output::Tick) => {
             for notice in host.node.sink.outputs.notices() {
                 on_event(&Event::Notice(notice));
             }

@@ -103,7 +103,7 @@ impl Link {
                 side.machine
                     .receive(now, self.room.get(..length).always("a socket fills no more than the room"));
             }
-            side.machine.look(now);
+            side.machine.expire(now);
             is_changed |= side.machine.take_changed();
             while let Some(query) = side.machine.poll(now) {
                 let parts = [IoSlice::new(&query)];

@@ -119,7 +119,7 @@ impl<'o> Relaying<'o> {
         if events.iter().take(count).any(|event| event.data.u64() == CHILDREN) {
             server.read(&mut |output| upstreams.carry_out(output, on_event));
         }
-        server.look(&mut |output| upstreams.carry_out(output, on_event));
+        server.poll(&mut |output| upstreams.carry_out(output, on_event));
     }
 
     fn status(&self) -> RelayStatus {

@@ -147,7 +147,7 @@ impl Server {
     }
 
     /// Does what is due, and reads what hosts of the link report.
-    pub(super) fn look(&mut self, host: &mut dyn FnMut(RelayOutput)) {
+    pub(super) fn poll(&mut self, host: &mut dyn FnMut(RelayOutput)) {
         let now = self.clock.now();
         let held = self.fan_out.link.as_mut().and_then(|link| link.work(now));
         for (key, held) in held.unwrap_or_default() {

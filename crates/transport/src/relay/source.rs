@@ -9,7 +9,7 @@ use layercast_delivery::node::{Above, RelayOutput};
 
 use super::server::{ServeOptions, Server};
 use crate::error::Error;
-use crate::host::{Branch, PacketSocket};
+use crate::host::{PacketSocket, UnicastPath};
 
 /// Serves the children of one session, whose packets come from this process.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl SourceServer {
     }
 }
 
-impl Branch for SourceServer {
+impl UnicastPath for SourceServer {
     fn socket(&self) -> &PacketSocket {
         self.server.socket()
     }
@@ -53,8 +53,8 @@ impl Branch for SourceServer {
         }
     }
 
-    fn look(&mut self) {
-        self.server.look(&mut |_| {});
+    fn poll(&mut self) {
+        self.server.poll(&mut |_| {});
     }
 
     fn moved(&mut self, source: IpAddr) {

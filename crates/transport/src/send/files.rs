@@ -17,7 +17,7 @@ use layercast_delivery::object::{Content, Cut, Entry as Object, PART_SYMBOLS};
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::send_state::Due;
 use layercast_delivery::send_state::file::{Saved, encode};
-use layercast_delivery::sender::{Load, Sender};
+use layercast_delivery::sender::{PacketPayload, Sender};
 use layercast_delivery::session::Session;
 use layercast_delivery::signed_table::TableSigner;
 
@@ -397,7 +397,7 @@ impl Files {
     }
 
     /// Writes a part of the table, or a symbol.
-    pub(super) fn load(&mut self, pick: Pick, room: &mut [u8]) -> Result<Load, Error> {
+    pub(super) fn load(&mut self, pick: Pick, room: &mut [u8]) -> Result<PacketPayload, Error> {
         self.sender.load(pick, room, &mut self.store)
     }
 
@@ -445,12 +445,12 @@ impl Supply for Files {
 impl node::Content for Files {
     type Error = Error;
 
-    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<PacketPayload, Error> {
         self.name_hashes()?;
         match self.sender.next(channel, now, room, &mut self.store) {
             // It is withdrawn at the next check; until then its packets are empty.
             Err(Error::FileChanged { .. } | Error::FileVanished { .. }) if !self.is_single => {
-                Ok(Load::default())
+                Ok(PacketPayload::default())
             }
             other => other,
         }

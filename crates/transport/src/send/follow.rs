@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::notice::Notice;
 
 /// The interval of looks.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const TICK: Duration = Duration::from_secs(2);
 /// A file is new, changed or gone when it has been so for this time: not while somebody writes to it.
 const QUIET: Duration = Duration::from_secs(2);
 /// How many things that are left out are remembered, to say each once.
@@ -59,10 +59,10 @@ impl Follower {
             let ended = || flag.load(Ordering::Relaxed);
             while !ended() {
                 let begin = Instant::now();
-                while begin.elapsed() < LOOK_EVERY && !ended() {
+                while begin.elapsed() < TICK && !ended() {
                     thread::sleep(END_EVERY);
                 }
-                let changes = watch.look(Instant::now(), &mut |_| !ended());
+                let changes = watch.scan(Instant::now(), &mut |_| !ended());
                 if !changes.is_empty() && queue.send(changes).is_err() {
                     return;
                 }
@@ -122,7 +122,7 @@ impl Watch {
     }
 
     /// Looks at all paths; `go_on` is asked while files are read.
-    fn look(&mut self, now: Instant, go_on: &mut dyn FnMut(u64) -> bool) -> Changes {
+    fn scan(&mut self, now: Instant, go_on: &mut dyn FnMut(u64) -> bool) -> Changes {
         let mut changes = Changes::default();
         match self.present(&mut changes.notices) {
             Ok((present, gone)) => {
@@ -261,8 +261,8 @@ mod tests {
         }
 
         /// What a look after so many seconds finds: names of new files and of those that are gone.
-        fn look(&mut self, seconds: u64) -> (Vec<String>, Vec<String>, Vec<String>) {
-            let changes = self.watch.look(self.begin + Duration::from_secs(seconds), &mut |_| true);
+        fn scan(&mut self, seconds: u64) -> (Vec<String>, Vec<String>, Vec<String>) {
+            let changes = self.watch.scan(self.begin + Duration::from_secs(seconds), &mut |_| true);
             let notices = changes.notices.iter().map(ToString::to_string).collect();
             (changes.new.into_iter().map(|(_, item)| item.path).collect(), changes.removed, notices)
         }
@@ -281,31 +281,31 @@ mod tests {
     #[test]
     fn a_change_counts_when_it_has_been_the_same_for_two_seconds() {
         let mut site = Site::new("quiet");
-        assert_eq!(site.look(0), nothing());
+        assert_eq!(site.scan(0), nothing());
         fs::write(site.root.join("site/a"), b"longer").expect("a file");
         fs::write(site.root.join("site/c"), b"new").expect("a file");
         fs::remove_file(site.root.join("site/sub/b")).expect("removed");
-        assert_eq!(site.look(2), nothing());
+        assert_eq!(site.scan(2), nothing());
         // Somebody still writes to one of them.
         fs::write(site.root.join("site/c"), b"new and longer").expect("a file");
-        let (new, removed, _) = site.look(4);
+        let (new, removed, _) = site.scan(4);
         assert_eq!(new, ["site/a", "site/sub"], "an empty folder is sent too");
         assert_eq!(removed, ["site/sub/b"]);
-        assert_eq!(site.look(5), nothing());
-        assert_eq!(site.look(6).0, ["site/c"]);
-        assert_eq!(site.look(8), nothing());
+        assert_eq!(site.scan(5), nothing());
+        assert_eq!(site.scan(6).0, ["site/c"]);
+        assert_eq!(site.scan(8), nothing());
     }
 
     #[test]
     fn a_folder_that_is_gone_as_a_whole_removes_nothing_and_is_named_once() {
         let mut site = Site::new("gone");
         fs::rename(site.root.join("site"), site.root.join("elsewhere")).expect("moved");
-        assert_eq!(site.look(0), nothing());
-        let (new, removed, notices) = site.look(2);
+        assert_eq!(site.scan(0), nothing());
+        let (new, removed, notices) = site.scan(2);
         assert!(new.is_empty() && removed.is_empty());
         assert!(notices.len() == 1 && notices[0].contains("nothing is removed"), "{notices:?}");
-        assert_eq!(site.look(4), nothing());
+        assert_eq!(site.scan(4), nothing());
         fs::rename(site.root.join("elsewhere"), site.root.join("site")).expect("moved back");
-        assert_eq!((site.look(6), site.look(9)), (nothing(), nothing()));
+        assert_eq!((site.scan(6), site.scan(9)), (nothing(), nothing()));
     }
 }

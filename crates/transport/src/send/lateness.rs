@@ -21,7 +21,7 @@ pub(super) struct Lateness {
 
 impl Lateness {
     /// Looks at the mean lateness since the last look.
-    pub(super) fn look(&mut self, mean: Duration) -> Option<Notice> {
+    pub(super) fn check(&mut self, mean: Duration) -> Option<Notice> {
         self.late = if mean >= LATE { self.late + 1 } else { 0 };
         if self.late < LOOKS || std::mem::replace(&mut self.was_said, true) {
             return None;
@@ -38,7 +38,7 @@ mod tests {
     fn a_source_that_is_late_for_seconds_says_so_once() {
         let mut lateness = Lateness::default();
         let mut said =
-            |ms: u64, times: u32| (0..times).filter_map(|_| lateness.look(Duration::from_ms(ms))).count();
+            |ms: u64, times: u32| (0..times).filter_map(|_| lateness.check(Duration::from_ms(ms))).count();
         // Now and then a machine is busy.
         assert_eq!([said(200, 5), said(1, 1), said(19, 50)], [0, 0, 0]);
         assert_eq!([said(40, 5), said(40, 1), said(1, 10), said(40, 50)], [0, 1, 0, 0]);

@@ -111,12 +111,12 @@ impl Neighbours {
     }
 
     /// Reads what has come, and reports each other sender, and each session on the same groups, once.
-    pub(super) fn look(&mut self, clock: &Clock, on_event: &mut dyn FnMut(&Event)) {
-        self.look_at_group(clock, on_event);
-        self.look_at_announcements(on_event);
+    pub(super) fn poll(&mut self, clock: &Clock, on_event: &mut dyn FnMut(&Event)) {
+        self.check_group(clock, on_event);
+        self.check_announcements(on_event);
     }
 
-    fn look_at_group(&mut self, clock: &Clock, on_event: &mut dyn FnMut(&Event)) {
+    fn check_group(&mut self, clock: &Clock, on_event: &mut dyn FnMut(&Event)) {
         let Some(socket) = &self.socket else { return };
         self.inbox.clear();
         if let Err(error) = self.inbox.drain(socket, Some(Channel(0)), clock) {
@@ -135,7 +135,7 @@ impl Neighbours {
         }
     }
 
-    fn look_at_announcements(&mut self, on_event: &mut dyn FnMut(&Event)) {
+    fn check_announcements(&mut self, on_event: &mut dyn FnMut(&Event)) {
         let (Some(listener), Some(own)) = (&mut self.announcements, self.groups) else { return };
         let mut is_new = false;
         if let Err(error) = listener.wait(Duration::ZERO, &mut |_, _, _| is_new = true) {

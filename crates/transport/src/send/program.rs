@@ -28,7 +28,7 @@ use crate::random_seed;
 use crate::relay::SourceServer;
 
 /// The interval of looks at progress, files and neighbours.
-pub(super) const LOOK_EVERY: Duration = Duration::from_ms(500);
+pub(super) const TICK: Duration = Duration::from_ms(500);
 
 /// What is sent.
 pub(super) trait Supply: Content<Error = Error> {
@@ -49,7 +49,7 @@ pub(super) struct Program<'o, P: AnyProtocol> {
     lateness: Lateness,
     quiet: Quiet,
     begin: Time,
-    next_look: Time,
+    next_tick: Time,
 }
 
 impl<'o, P: AnyProtocol> Program<'o, P> {
@@ -92,7 +92,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
             lateness: Lateness::default(),
             quiet: Quiet::default(),
             begin,
-            next_look: begin + LOOK_EVERY,
+            next_tick: begin + TICK,
         })
     }
 
@@ -110,36 +110,36 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
         supply: &mut impl Supply,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<Time, Error> {
-        self.host.step(self.next_look, supply)?;
+        self.host.step(self.next_tick, supply)?;
         let now = self.host.clock().now();
-        self.outage.look(&self.interface, &self.host, now, on_event);
-        self.quiet.look(&mut self.host, now, on_event);
+        self.outage.poll(&self.interface, &self.host, now, on_event);
+        self.quiet.poll(&mut self.host, now, on_event);
         Ok(now)
     }
 
     /// Whether it is time for a look.
     pub(super) fn is_due(&self, now: Time) -> bool {
-        now >= self.next_look
+        now >= self.next_tick
     }
 
     /// Looks at all that changes seldom.
     ///
     /// # Errors
     /// If it cannot go on from another address.
-    pub(super) fn look(
+    pub(super) fn poll(
         &mut self,
         now: Time,
         supply: &mut impl Supply,
         on_event: &mut dyn FnMut(&Event),
     ) -> Result<(), Error> {
-        self.next_look = now + LOOK_EVERY;
+        self.next_tick = now + TICK;
         let clock = self.host.clock();
         if self.host.node.collector().is_some_and(Collector::take_news)
             && let Some(reception) = self.reception(now)
         {
             on_event(&Event::Reception(Box::new(reception)));
         }
-        self.neighbours.look(&clock, on_event);
+        self.neighbours.poll(&clock, on_event);
         if let Some(announcing) = &mut self.announcing {
             announcing.step(&clock);
         }
@@ -147,7 +147,7 @@ impl<'o, P: AnyProtocol> Program<'o, P> {
             self.move_to(to, now, supply, on_event)?;
         }
         turned_away(&mut self.host, self.options, on_event);
-        if let Some(notice) = self.lateness.look(self.host.node.take_lateness()) {
+        if let Some(notice) = self.lateness.check(self.host.node.take_lateness()) {
             on_event(&Event::Notice(notice));
         }
         Ok(())
@@ -249,7 +249,7 @@ pub(super) fn new_salt() -> Salt {
 fn serve<P: AnyProtocol>(host: &mut SourceHost<P>, options: Option<&ServeUse>) -> Result<(), Error> {
     let Some(ServeUse { serve, only, .. }) = options else { return Ok(()) };
     let server = SourceServer::open(serve, host.session().source)?;
-    host.branch(Box::new(server), *only);
+    host.add_unicast_path(Box::new(server), *only);
     Ok(())
 }
 
@@ -263,7 +263,7 @@ fn another_address<P: AnyProtocol>(host: &SourceHost<P>, interface: &Interface) 
     Interface::find(Some(&interface.name), group).or_else(|_| Interface::find(None, group)).ok()
 }
 
-/// Announces the session, if the options say so. One that cannot be announced is sent all the same, with a notice.
+/// Announces the session, if the options say so. One that cannot be announced is still sent, with a notice.
 pub(super) fn announce<P: AnyProtocol>(
     interface: &Interface,
     description: &Description,
@@ -286,7 +286,7 @@ struct Outage {
 }
 
 impl Outage {
-    fn look<P: AnyProtocol>(
+    fn poll<P: AnyProtocol>(
         &mut self,
         interface: &Interface,
         host: &SourceHost<P>,

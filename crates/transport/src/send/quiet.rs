@@ -17,7 +17,7 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
-    pub(super) fn look<P: AnyProtocol>(
+    pub(super) fn poll<P: AnyProtocol>(
         &mut self,
         host: &mut SourceHost<P>,
         now: Time,

@@ -1,4 +1,4 @@
-//! A transmission over relays whose routers take part: every piece once, in order, until all receivers that came have everything.
+//! A transmission over relays whose routers take part: every chunk once, in order, until all receivers that came have everything.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use layercast_core::family::AnyProtocol;
 use layercast_core::units::{Duration, Time};
 use layercast_delivery::active::downlinks::DownOptions;
-use layercast_delivery::active::source::{Pieces, SourceNode};
+use layercast_delivery::active::source::{Chunks, SourceNode};
 use layercast_delivery::carousel::Pick;
 use layercast_delivery::in_order::InOrder;
 use layercast_delivery::node::SourceCounters;
@@ -18,7 +18,7 @@ use layercast_delivery::relay::session::SessionKey;
 use layercast_delivery::security::protection::{Outgoing, Scheme};
 use layercast_delivery::security::sequence::Sequence;
 use layercast_delivery::send_state::file::Saved;
-use layercast_delivery::sender::Load;
+use layercast_delivery::sender::PacketPayload;
 use layercast_delivery::session::{Session, SessionError};
 use layercast_protocols::registry::Protocol;
 
@@ -89,18 +89,18 @@ pub(super) fn send<P: AnyProtocol>(
     let announcing = interface.transpose()?.and_then(|interface| {
         announce(&interface, &described, options, clock.now(), random_seed(), on_event)
     });
-    let pieces = Ordered { order: files.in_order(), files, lost: BTreeSet::new(), notices: Vec::new() };
+    let chunks = Ordered { order: files.in_order(), files, lost: BTreeSet::new(), notices: Vec::new() };
     let mut sending =
-        Sending { node, pieces, announcing, begin: clock.now(), progress: None, clock, on_event };
+        Sending { node, chunks, announcing, begin: clock.now(), progress: None, clock, on_event };
     let is_done = run(&mut sending, &mut socket, &clock, stop)?;
-    let Sending { pieces, announcing, progress, .. } = sending;
+    let Sending { chunks, announcing, progress, .. } = sending;
     announcing.into_iter().for_each(|announcing| announcing.finish(&clock));
     Ok(Sent {
         stopped: if is_done { Stopped::AllComplete } else { Stopped::Interrupted },
         progress: progress.unwrap_or_default(),
         completed: Vec::new(),
-        withdrawn: pieces.lost.len(),
-        left_out: pieces.files.left_out(),
+        withdrawn: chunks.lost.len(),
+        left_out: chunks.files.left_out(),
         reception: None,
     })
 }
@@ -159,17 +159,17 @@ impl Ordered {
     }
 }
 
-impl Pieces for Ordered {
+impl Chunks for Ordered {
     type Error = Error;
 
     fn count(&self) -> u64 {
-        self.order.pieces()
+        self.order.chunks()
     }
 
-    fn piece(&mut self, number: u64, room: &mut [u8]) -> Result<Load, Error> {
+    fn chunk(&mut self, number: u64, room: &mut [u8]) -> Result<PacketPayload, Error> {
         let pick: Option<Pick> = self.order.pick(number);
-        match pick.map_or(Ok(Load::default()), |pick| self.files.load(pick, room)) {
-            Err(error) => self.lose(error).map(|()| Load::default()),
+        match pick.map_or(Ok(PacketPayload::default()), |pick| self.files.load(pick, room)) {
+            Err(error) => self.lose(error).map(|()| PacketPayload::default()),
             loaded => loaded,
         }
     }
@@ -177,7 +177,7 @@ impl Pieces for Ordered {
 
 struct Sending<'a> {
     node: SourceNode,
-    pieces: Ordered,
+    chunks: Ordered,
     announcing: Option<crate::announcing::Announcing>,
     begin: Time,
     progress: Option<SendProgress>,
@@ -193,11 +193,11 @@ impl Node for Sending<'_> {
         bytes: &[u8],
         socket: &mut NodeSocket,
     ) -> Result<(), Error> {
-        self.node.receive(now, datagram.from, bytes, &mut self.pieces, socket)
+        self.node.receive(now, datagram.from, bytes, &mut self.chunks, socket)
     }
 
     fn handle_timer(&mut self, now: Time, socket: &mut NodeSocket) -> Result<(), Error> {
-        self.node.tick(now, &mut self.pieces, socket)
+        self.node.tick(now, &mut self.chunks, socket)
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -209,12 +209,12 @@ impl Node for Sending<'_> {
     }
 
     fn say_news(&mut self) {
-        self.pieces.notices.drain(..).for_each(|notice| (self.on_event)(&Event::Notice(notice)));
+        self.chunks.notices.drain(..).for_each(|notice| (self.on_event)(&Event::Notice(notice)));
     }
 
     fn report(&mut self, now: Time, socket: &NodeSocket) -> Result<(), Error> {
-        for (_, error) in self.pieces.files.lost() {
-            self.pieces.lose(error)?;
+        for (_, error) in self.chunks.files.lost() {
+            self.chunks.lose(error)?;
         }
         if let Some(announcing) = &mut self.announcing {
             announcing.step(&self.clock);
@@ -222,7 +222,7 @@ impl Node for Sending<'_> {
         let (counters, sent) = (self.node.counters(), self.node.links().sent());
         let progress = SendProgress {
             elapsed: std::time::Duration::from(now.since(self.begin)),
-            rounds: self.node.reached() as f64 / self.pieces.count().max(1) as f64,
+            rounds: self.node.reached() as f64 / self.chunks.count().max(1) as f64,
             counters: SourceCounters {
                 packets: sent.packets,
                 bytes: sent.bytes,

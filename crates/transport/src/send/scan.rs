@@ -194,8 +194,8 @@ impl Scan {
 /// How much is read at once for hashes.
 const READ: usize = 1 << 16;
 
-/// Reads a file of this length for its hashes, as long as `go_on` says so, which gets the number of bytes read; none if it was
-/// stopped, or the file has another length.
+/// Hashes a file of this length; `None` if `go_on`, which gets the number of bytes read, returns false, or if the file has another
+/// length.
 fn read(mut file: &File, mut hasher: FileHasher, go_on: &mut dyn FnMut(u64) -> bool) -> io::Result<Read> {
     let mut room = vec![0; READ];
     let mut done = 0;
@@ -252,7 +252,7 @@ pub(crate) fn tag_of(found: &FoundItem, Reading { cut, tagged }: Reading) -> Opt
     (is_one && !cut.is_signed).then(|| fingerprint.tag())
 }
 
-/// Reads a file for its hashes, as long as `go_on` says so, which gets the number of bytes read.
+/// Hashes a file while `go_on`, which gets the number of bytes read, returns true.
 ///
 /// # Errors
 /// If it cannot be read; [`Error::Interrupted`]; [`Error::FileChanged`] if it is no longer the one that was found.

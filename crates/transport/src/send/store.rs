@@ -93,11 +93,11 @@ impl Store {
             .take(count)
             .collect();
         self.checked = some.last().map_or(0, |last| last.wrapping_add(1));
-        some.into_iter().filter_map(|toi| Some((toi, self.look(toi).err()?))).collect()
+        some.into_iter().filter_map(|toi| Some((toi, self.check_one(toi).err()?))).collect()
     }
 
     /// Whether the file of an object is still the one that was hashed.
-    fn look(&self, toi: u32) -> Result<(), Error> {
+    fn check_one(&self, toi: u32) -> Result<(), Error> {
         let Some(source) = self.sources.get(&toi).filter(|source| source.fingerprint.is_some()) else {
             return Ok(());
         };

@@ -11,7 +11,7 @@ use layercast_core::units::{Channel, Duration, Time};
 use layercast_delivery::node::Content;
 use layercast_delivery::security::keys::SecretKey;
 use layercast_delivery::security::sequence::{SEQUENCE_MAX, Sequence};
-use layercast_delivery::sender::Load;
+use layercast_delivery::sender::PacketPayload;
 use layercast_delivery::session::Session;
 use layercast_delivery::signed_table::TableSigner;
 use layercast_delivery::stream::{CODEPOINT, LayerSource, StreamPlan, StreamTable, Units};
@@ -120,20 +120,25 @@ struct Layer {
 impl Content for StreamSupply {
     type Error = Error;
 
-    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<PacketPayload, Error> {
         if channel == Channel(0)
             && let Some(load) = self.table.next(now, room)
         {
             return Ok(load);
         }
         // A channel beyond the layers is one of the congestion control's own.
-        let Some(layer) = self.layers.get_mut(channel.index()) else { return Ok(Load::default()) };
+        let Some(layer) = self.layers.get_mut(channel.index()) else { return Ok(PacketPayload::default()) };
         layer.asked = now;
         let length = if self.is_done { layer.reader.end(now, room) } else { layer.reader.next(now, room) };
         if length == 0 {
-            return Ok(Load::default());
+            return Ok(PacketPayload::default());
         }
-        Ok(Load { toi: u32::from(channel.0) + 1, codepoint: CODEPOINT, length, ..Load::default() })
+        Ok(PacketPayload {
+            toi: u32::from(channel.0) + 1,
+            codepoint: CODEPOINT,
+            length,
+            ..PacketPayload::default()
+        })
     }
 
     fn announce_soon(&mut self) {
@@ -155,7 +160,7 @@ impl StreamSupply {
 
     /// Looks whether all inputs have ended and all is sent. What comes for a layer that nobody holds is dropped at the layer's
     /// rate, so that who writes it notices nothing.
-    fn look(&mut self, now: Time) -> bool {
+    fn poll(&mut self, now: Time) -> bool {
         for layer in &mut self.layers {
             while now.since(layer.asked) > self.deadline + layer.interval {
                 layer.asked += layer.interval;
@@ -238,14 +243,14 @@ pub fn send<P: AnyProtocol>(
         if let Some(error) = supply.failure() {
             break Err(error);
         }
-        let is_done = supply.look(now);
+        let is_done = supply.poll(now);
         done_since = done_since.or(Some(now)).filter(|_| is_done);
         let elapsed = program.elapsed(now);
         let stopped = why_stop(&common.ends, elapsed, done_since.map(|at| now.since(at)), options, stop);
         if !program.is_due(now) && stopped.is_none() {
             continue;
         }
-        if let Err(error) = program.look(now, &mut supply, on_event) {
+        if let Err(error) = program.poll(now, &mut supply, on_event) {
             break Err(error);
         }
         let progress = supply.progress(&program.host, elapsed);

@@ -79,7 +79,7 @@ impl Writer {
 
     /// Writes the state if it is due; with more packet numbers, if few of those that are granted are left. A notice at the
     /// first failure.
-    pub(super) fn look(&mut self, now: Time, files: &Files, left: Option<u64>) -> Option<Notice> {
+    pub(super) fn poll(&mut self, now: Time, files: &Files, left: Option<u64>) -> Option<Notice> {
         self.storing.stored(self.granted.load(Ordering::Acquire));
         if let Some(queue) = &self.queue
             && let Some(due) = self.storing.due(now, files.rounds(), left)

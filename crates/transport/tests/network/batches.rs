@@ -10,7 +10,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Rate, Size, Time};
 use layercast_delivery::node::Content;
 use layercast_delivery::object::FEC_RAPTORQ;
-use layercast_delivery::sender::Load;
+use layercast_delivery::sender::PacketPayload;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
@@ -22,14 +22,14 @@ struct Slow(StdDuration);
 impl Content for Slow {
     type Error = Error;
 
-    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
+    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<PacketPayload, Error> {
         let begin = Instant::now();
         while begin.elapsed() < self.0 {
             std::hint::spin_loop();
         }
         let length = 100.min(room.len());
         room[..length].fill(1);
-        Ok(Load { toi: 1, codepoint: FEC_RAPTORQ, length, ..Load::default() })
+        Ok(PacketPayload { toi: 1, codepoint: FEC_RAPTORQ, length, ..PacketPayload::default() })
     }
 }
 

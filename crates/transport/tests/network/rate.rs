@@ -11,7 +11,7 @@ use layercast_core::layers::LayerTable;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
 use layercast_delivery::node::Content;
 use layercast_delivery::object::FEC_RAPTORQ;
-use layercast_delivery::sender::Load;
+use layercast_delivery::sender::PacketPayload;
 use layercast_delivery::session::Session;
 use layercast_protocols::registry::Protocol;
 use layercast_transport::Error;
@@ -33,10 +33,10 @@ struct Full;
 impl Content for Full {
     type Error = Error;
 
-    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<Load, Error> {
+    fn next(&mut self, _: Channel, _: Time, room: &mut [u8]) -> Result<PacketPayload, Error> {
         let length = 900.min(room.len());
         room[..length].fill(1);
-        Ok(Load { toi: 1, codepoint: FEC_RAPTORQ, length, ..Load::default() })
+        Ok(PacketPayload { toi: 1, codepoint: FEC_RAPTORQ, length, ..PacketPayload::default() })
     }
 }
 
@@ -46,7 +46,7 @@ struct Slow;
 impl Content for Slow {
     type Error = Error;
 
-    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<Load, Error> {
+    fn next(&mut self, channel: Channel, now: Time, room: &mut [u8]) -> Result<PacketPayload, Error> {
         thread::sleep(StdDuration::from_millis(5));
         Full.next(channel, now, room)
     }

@@ -132,7 +132,7 @@ fn protocols_with_routers_do_the_same_with_values_and_with_bytes() {
     for name in NAMES.iter().filter(|name| Protocol::named(name).unwrap().requirements().has_routers()) {
         let values = tree::run(name, false);
         assert!(
-            values.delivered.iter().all(|&pieces| pieces >= tree::PIECES),
+            values.delivered.iter().all(|&chunks| chunks >= tree::PIECES),
             "{name}: {:?}",
             values.delivered
         );

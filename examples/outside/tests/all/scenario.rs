@@ -53,11 +53,11 @@ fn plm_is_compared_with_a_built_in_protocol() {
         protocols: vec!["plm".to_owned(), "rlc".to_owned()],
         ..CompareRequest::default()
     };
-    let prepared = compare::read(&request, &Catalogue::of::<Protocols>()).expect("contenders");
+    let prepared = compare::read(&request, &Catalogue::of::<Protocols>()).expect("candidates");
     let ran: Vec<_> = prepared
-        .contenders
+        .candidates
         .into_iter()
-        .map(|contender| compare::run::<Protocols>(contender, None, &|_| {}).expect("a run"))
+        .map(|candidate| compare::run::<Protocols>(candidate, None, &|_| {}).expect("a run"))
         .collect();
     let of = |index: usize| ran[index].summary.flows[0].measures.throughput_kbps.mean.expect("a receiver");
     assert!(of(0) > of(1), "PLM is at its share after a second, RLC climbs: {} and {} kbit/s", of(0), of(1));

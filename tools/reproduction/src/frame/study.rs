@@ -171,7 +171,7 @@ impl Measured {
 
     /// Adds trajectories by the outer factor's value.
     #[cfg(test)]
-    pub(crate) fn add_course(&mut self, outer: Option<u32>, time_series: TimeSeries) {
+    pub(crate) fn add_time_series(&mut self, outer: Option<u32>, time_series: TimeSeries) {
         self.trajectories.insert(outer, time_series);
     }
 

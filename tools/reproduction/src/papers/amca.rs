@@ -34,6 +34,7 @@ pub(crate) fn paper() -> Paper {
         // Queues never fill: Vegas and AMCA keep a few packets each in one of 50.
         readings: Vec::new(),
         variants: vec![
+            variant("known", "the empty path known", |time_series| time_series.known),
             variant("count", "the profile `count`", |time_series| time_series.count),
             variant("literal", "the profile `literal`", |time_series| time_series.literal),
         ],

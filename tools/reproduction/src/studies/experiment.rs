@@ -20,6 +20,8 @@ pub(crate) struct Case {
     pub(crate) text: String,
     /// Changes, as for `--set`.
     pub(crate) set: Vec<String>,
+    /// What is measured in addition to throughput, losses and level changes.
+    pub(crate) metrics: &'static [&'static str],
 }
 
 impl Case {
@@ -27,7 +29,7 @@ impl Case {
     pub(crate) fn new(scenario: &'static str) -> anyhow::Result<Case> {
         let found =
             catalogue::find(scenario).with_context(|| format!("there is no built-in scenario {scenario}"))?;
-        Ok(Case { scenario, text: found.text.to_owned(), set: Vec::new() })
+        Ok(Case { scenario, text: found.text.to_owned(), set: Vec::new(), metrics: &[] })
     }
 
     /// The same with more changes.
@@ -64,6 +66,9 @@ pub(crate) struct Runner {
     pub(crate) jobs: Option<usize>,
 }
 
+/// What each case measures.
+const METRICS: [&str; 3] = ["throughput_kbps", "loss_rate", "level_changes"];
+
 impl Runner {
     fn count(&self, replications: u32) -> u32 {
         if self.is_quick { replications.min(2) } else { replications }
@@ -89,7 +94,7 @@ impl Runner {
             text: case.text.clone(),
             overrides: case.set.clone(),
             vary: vary.to_vec(),
-            metrics: ["throughput_kbps", "loss_rate", "level_changes"].map(str::to_owned).to_vec(),
+            metrics: METRICS.iter().chain(case.metrics).map(|&metric| metric.to_owned()).collect(),
             replications: Some(self.count(replications)),
             seed,
             command: command(case, vary),
@@ -140,6 +145,14 @@ pub(crate) fn mean(part: &Part, meant: Meant<'_>) -> Option<f64> {
     let value = |one: &Measured| one.values.get(meant.metric).copied().flatten();
     let values: Vec<f64> = found.map(value).collect::<Option<_>>()?;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The sessions' mean throughput over that of the TCPs, which are called `t...` in the scenarios of such competitions.
+pub(crate) fn over_tcp(part: &Part, is_session: &dyn Fn(&str) -> bool) -> Option<f64> {
+    let kbps =
+        |names: &dyn Fn(&str) -> bool| mean(part, Meant { names, metric: "throughput_kbps", window: 0 });
+    let tcp = kbps(&|name| name.starts_with('t') && name.contains('@')).filter(|&tcp| tcp > 0.0)?;
+    kbps(is_session).map(|session| session / tcp)
 }
 
 /// A measure of one flow, group or link in each replication.

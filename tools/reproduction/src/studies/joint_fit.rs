@@ -1,10 +1,12 @@
 //! One set of values for ELM and RLC, fitted to simulations 1 and 2 of the thesis alone, then simulations 3 to 5.
 //!
-//! The thesis says neither its loss and smoothing windows nor RLC's interval, burst and deaf period. A grid finds a
-//! neighbourhood, a seeded search in it the point; other seeds than the grid's judge the candidates, so that the grid's
-//! luck does not decide. The filter of the round-trip time cannot be fitted there: nothing queues in these simulations.
+//! The thesis says neither its loss and smoothing windows nor RLC's interval, burst and deaf period. All is fitted in
+//! the reading that counts for these simulations, together. A grid finds a neighbourhood, a seeded search in it the
+//! point; other seeds than the grid's judge the candidates, so that the grid's luck does not decide. The filter of the
+//! round-trip time cannot be fitted there: nothing queues in these simulations.
 
 mod outcome;
+mod shared_link;
 mod targets;
 
 use layercast_core::math;
@@ -13,11 +15,14 @@ use layercast_laboratory::sweep::Part;
 
 use super::experiment::{Case, Runner, samples};
 use super::page::{Report, Text};
+use crate::readings::rhythm::Reading;
 use crate::samples::number;
 use targets::{Flows, TARGETS, Target};
 
 /// Values of ELM's loss window, in packets.
-const WINDOWS: [f64; 5] = [1.0, 2.0, 3.0, 5.0, 8.0];
+const WINDOWS: [f64; 7] = [1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0];
+/// Values of LAP's history, in intervals.
+const HISTORIES: [f64; 4] = [4.0, 8.0, 16.0, 32.0];
 /// Values of ELM's smoothing window, in packets.
 const SMOOTHINGS: [f64; 5] = [25.0, 50.0, 100.0, 200.0, 400.0];
 /// Values of RLC's base interval, in ms.
@@ -37,6 +42,7 @@ const SEED: u64 = 2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Point {
     window: f64,
+    history: f64,
     smoothing: f64,
     interval: f64,
     burst: f64,
@@ -46,12 +52,13 @@ pub(super) struct Point {
 impl Point {
     /// What the scenarios have.
     const SCENARIO: Point =
-        Point { window: 3.0, smoothing: 100.0, interval: 320.0, burst: 8.0, bound: 250.0 };
+        Point { window: 3.0, history: 8.0, smoothing: 100.0, interval: 320.0, burst: 8.0, bound: 250.0 };
 
     /// The changes for ELM.
-    fn elm(&self) -> [String; 2] {
+    fn elm(&self) -> [String; 3] {
         [
             format!("session.elm.window={}", self.window),
+            format!("session.elm.history={}", self.history),
             format!("session.elm.smoothing_window={}", self.smoothing),
         ]
     }
@@ -67,8 +74,8 @@ impl Point {
 
     fn words(&self) -> String {
         format!(
-            "loss window {}, smoothing window {}; interval {} ms, burst {}, bound on the round-trip time {} ms",
-            self.window, self.smoothing, self.interval, self.burst, self.bound
+            "loss window {}, history {}, smoothing window {}; interval {} ms, burst {}, bound on the round-trip time {} ms",
+            self.window, self.history, self.smoothing, self.interval, self.burst, self.bound
         )
     }
 }
@@ -89,6 +96,8 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     let mut report = Report::new();
     outcome::run(runner, point, &mut report)?;
     report.page.say("");
+    shared_link::run(runner, point, &mut report)?;
+    report.page.say("");
     report.page.say(&format!(
         "Fitted: {}. Error {}; with the scenarios' values ({}) {}.",
         point.words(),
@@ -105,6 +114,13 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     Ok(report)
 }
 
+/// A scenario in the reading that counts.
+fn counting(scenario: &'static str) -> anyhow::Result<Case> {
+    let case = Case::new(scenario)?;
+    let changes = Reading::Together.at(0).overrides(&case.read()?);
+    Ok(case.with(changes))
+}
+
 /// What each target was measured to be.
 type Measured = Vec<(&'static Target, f64)>;
 
@@ -116,7 +132,7 @@ fn measure(runner: &Runner, name: &str, point: &Point, more: &[String]) -> anyho
         if scenario == targets::WITH_RLC {
             set.extend(point.rlc());
         }
-        let case = Case::new(scenario)?.with(set);
+        let case = counting(scenario)?.with(set);
         let mut cells =
             runner.cells(&format!("{scenario} {name}"), &case, &[], OF_A_CANDIDATE, Some(SEED))?;
         let parts = cells.pop().map(|(_, parts)| parts).unwrap_or_default();
@@ -148,6 +164,7 @@ fn grid(runner: &Runner) -> anyhow::Result<Point> {
     };
     let elm = [
         format!("session.elm.window={}", listed(&WINDOWS, "")),
+        format!("session.elm.history={}", listed(&HISTORIES, "")),
         format!("session.elm.smoothing_window={}", listed(&SMOOTHINGS, "")),
     ];
     let rlc = [
@@ -158,8 +175,8 @@ fn grid(runner: &Runner) -> anyhow::Result<Point> {
     let elm = best(runner, "grid of ELM", &targets::SCENARIOS, &elm, Flows::Elm)?;
     let rlc = best(runner, "grid of RLC", &[targets::WITH_RLC], &rlc, Flows::Rlc)?;
     match (elm.as_slice(), rlc.as_slice()) {
-        (&[window, smoothing], &[interval, burst, bound]) => {
-            Ok(Point { window, smoothing, interval, burst, bound })
+        (&[window, history, smoothing], &[interval, burst, bound]) => {
+            Ok(Point { window, history, smoothing, interval, burst, bound })
         }
         _ => anyhow::bail!("a cell of the grid has other axes: {elm:?}, {rlc:?}"),
     }
@@ -175,7 +192,7 @@ fn best(
 ) -> anyhow::Result<Vec<f64>> {
     let mut by_cell: Vec<(Vec<f64>, Measured)> = Vec::new();
     for scenario in scenarios {
-        let case = Case::new(scenario)?;
+        let case = counting(scenario)?;
         let cells = runner.cells(&format!("{scenario} {name}"), &case, vary, OF_THE_GRID, None)?;
         if by_cell.is_empty() {
             let values = cells.iter().map(|(values, _)| values.iter().filter_map(|value| magnitude(value)));
@@ -208,6 +225,7 @@ fn draw(near: Point) -> Vec<Point> {
     };
     let point = |_| Point {
         window: between(&WINDOWS, near.window, false),
+        history: between(&HISTORIES, near.history, false),
         smoothing: between(&SMOOTHINGS, near.smoothing, false),
         interval: between(&INTERVALS, near.interval, false),
         burst: between(&BURSTS, near.burst, true),
@@ -251,11 +269,13 @@ mod tests {
 
     #[test]
     fn points_are_drawn_between_the_neighbours_of_the_best() {
-        let near = Point { window: 1.0, smoothing: 100.0, interval: 420.0, burst: 0.0, bound: 125.0 };
+        let near =
+            Point { window: 1.0, history: 8.0, smoothing: 100.0, interval: 420.0, burst: 0.0, bound: 125.0 };
         let drawn = draw(near);
         assert_eq!(drawn.len(), DRAWN);
         for point in &drawn {
             assert!((1.0..=2.0).contains(&point.window) && (50.0..=200.0).contains(&point.smoothing));
+            assert!((4.0..=16.0).contains(&point.history));
             assert!((360.0..=420.0).contains(&point.interval) && (60.0..=250.0).contains(&point.bound));
             assert!((0.0..=2.0).contains(&point.burst), "{point:?}");
         }

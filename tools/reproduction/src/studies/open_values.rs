@@ -6,9 +6,10 @@
 mod cases;
 mod rates;
 
-use layercast_laboratory::sweep::Part;
+pub(super) use cases::flid_beside_tcp;
 
-use super::experiment::{Case, Meant, Runner, mean};
+use super::TWICE;
+use super::experiment::{Case, Runner, over_tcp};
 use super::page::{Placed, Report};
 use crate::readings::rhythm::{PHASES, Rhythm};
 use crate::samples::{Samples, format_samples};
@@ -63,10 +64,6 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// What conclusions are about: rates within a factor of two (FLID-DL paper, abstract; for Wei and Zhang's "TCP-like" the
-/// same is asked in `docs/reproduction/wei-zhang.md`).
-const TWICE: f64 = 2.0;
-
 fn compete(runner: &Runner, competition: &Competition, report: &mut Report) -> anyhow::Result<()> {
     let mut all: Vec<BothReadings> = Vec::new();
     for variant in &competition.variants {
@@ -105,18 +102,10 @@ fn both_readings(
             let shifted = case.with(rhythm.overrides(&plan));
             let parts =
                 runner.parts(&format!("{name} {}", rhythm.name()), &shifted, competition.replications)?;
-            let ratios = Samples(parts.iter().map(|part| over_tcp(part, competition)).collect());
+            let ratios = Samples(parts.iter().map(|part| over_tcp(part, &competition.is_session)).collect());
             phases.push(ratios.statistic().mean);
         }
         Ok(Samples(phases))
     };
     Ok(BothReadings { plain: over_phases(Rhythm::Plain)?, jittered: over_phases(Rhythm::Jittered)? })
-}
-
-/// The mean throughput of a session over that of a TCP.
-fn over_tcp(part: &Part, competition: &Competition) -> Option<f64> {
-    let kbps =
-        |names: &dyn Fn(&str) -> bool| mean(part, Meant { names, metric: "throughput_kbps", window: 0 });
-    let tcp = kbps(&|name| name.starts_with('t') && name.contains('@')).filter(|&tcp| tcp > 0.0)?;
-    kbps(&competition.is_session).map(|session| session / tcp)
 }

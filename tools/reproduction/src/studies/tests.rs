@@ -30,5 +30,6 @@ fn what_lies_on_one_side_is_decided_and_equal_values_are_observed() {
 #[test]
 fn every_case_can_be_read() {
     open_values::check().expect("the cases of the open values");
+    draws::check().expect("the cases of the draws");
     late_start::check().expect("the cases of late starters");
 }

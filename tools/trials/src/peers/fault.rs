@@ -248,10 +248,10 @@ pub(super) fn run(options: &Options, programs: &Programs, tool: Tool, fault: Fau
                 *took = Some(started.elapsed().as_secs_f64());
             }
         }
-        let sender_ended = sender.look()?.is_some();
+        let sender_ended = sender.poll()?.is_some();
         let mut all_ended = true;
         for receiver in &mut receivers {
-            all_ended &= receiver.look()?.is_some();
+            all_ended &= receiver.poll()?.is_some();
         }
         // One that has ended has its files in place soon.
         if sender_ended || all_ended {
@@ -285,7 +285,7 @@ fn finish(
     let lines: Vec<String> = tails.collect();
     let mut statuses = Vec::new();
     for process in receivers.iter_mut().chain([&mut sender]) {
-        let status = process.look()?;
+        let status = process.poll()?;
         statuses.push(status.map(|status| status.code().unwrap_or_else(|| -status.signal().unwrap_or(1))));
         if status.is_none() {
             process.end_within(Duration::from_secs(5))?;

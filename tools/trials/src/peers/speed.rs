@@ -241,7 +241,7 @@ fn once(
     while took.is_none() && Instant::now() < until {
         thread::sleep(LOOK);
         sender.measure();
-        let has_ended = receiver.look()?.is_some();
+        let has_ended = receiver.poll()?.is_some();
         let is_whole = fs::metadata(&path).is_ok_and(|found| found.len() == options.length);
         // These give a file its name when it is complete, and go on: to report it, or for the next file.
         let names_at_end = matches!(candidate.tool, Tool::Layercast | Tool::Uftp);

@@ -240,10 +240,10 @@ impl Tree {
     }
 
     /// That all run still.
-    fn look(&mut self) -> Result<()> {
+    fn poll(&mut self) -> Result<()> {
         let all = self.receivers.iter_mut().chain(&mut self.relays).chain([&mut self.source]);
         for process in all {
-            if let Some(status) = process.look()? {
+            if let Some(status) = process.poll()? {
                 bail!("a program ended with {status}: {}", program::said(process));
             }
         }
@@ -277,7 +277,7 @@ fn emulate(options: &Options, program: &Program, scenario: &Scenario, run: u32) 
         while bare.emulation.now() < end {
             let next = (bare.emulation.now() + Duration::from_ms(500)).min(end);
             bare.emulation.run_until(next)?;
-            tree.look()?;
+            tree.poll()?;
         }
         seen.push((moment, received(&bare)));
     }
@@ -304,7 +304,7 @@ fn first_packet(bare: &mut Bare, tree: &mut Tree, size: u64) -> Result<Time> {
         if carried(bare) - before >= size {
             return Ok(bare.emulation.now());
         }
-        tree.look()?;
+        tree.poll()?;
         if begin.elapsed() > START {
             bail!("nothing was sent: {}", program::said(&tree.source));
         }

@@ -133,7 +133,7 @@ struct Flapping {
 }
 
 impl Flapping {
-    fn look(&mut self, start: impl FnOnce() -> Result<Process>) -> Result<()> {
+    fn poll(&mut self, start: impl FnOnce() -> Result<Process>) -> Result<()> {
         if Instant::now() < self.next {
             return Ok(());
         }
@@ -172,7 +172,7 @@ fn transfer(options: &Options, program: &Program, count: usize, is_disturbed: bo
     let mut used = None;
     while crowd.iter().any(|(_, took)| took.is_none()) && Instant::now() < until {
         for (receiver, took) in &mut crowd {
-            if took.is_none() && receiver.look()?.is_some() {
+            if took.is_none() && receiver.poll()?.is_some() {
                 *took = Some(receiver.started().elapsed().as_secs_f64());
             }
         }
@@ -181,7 +181,7 @@ fn transfer(options: &Options, program: &Program, count: usize, is_disturbed: bo
             used = Some((source.usage(), source.started().elapsed().as_secs_f64()));
         }
         if let Some(flapping) = &mut flapping {
-            flapping.look(|| receive(FLAPPING, "flapping"))?;
+            flapping.poll(|| receive(FLAPPING, "flapping"))?;
         }
         thread::sleep(Duration::from_millis(50));
     }

@@ -199,7 +199,7 @@ fn transfer(options: &Options, program: &Program, number: u64, most: u32) -> Res
     run.packets += tap.count() - since;
     run.seconds = began.elapsed().as_secs_f64();
     run.status = status.and_then(|status| status.code());
-    if source.look()?.is_some() {
+    if source.poll()?.is_some() {
         bail!("the sender ended: {}", program::said(&source));
     }
     source.end_within(Duration::from_secs(10))?;
@@ -213,7 +213,7 @@ fn transfer(options: &Options, program: &Program, number: u64, most: u32) -> Res
 
 /// Kills a program, which must not have ended by itself.
 fn kill(process: &mut Process) -> Result<()> {
-    if let Some(status) = process.look()? {
+    if let Some(status) = process.poll()? {
         bail!("ended by itself ({status}): {}", program::said(process));
     }
     process.kill()

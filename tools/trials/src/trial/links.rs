@@ -274,7 +274,7 @@ fn complete(
     let until = Instant::now() + Duration::from_secs(options.patience);
     while receivers.iter().any(|(_, _, took)| took.is_none()) && Instant::now() < until {
         for (receiver, _, took) in &mut receivers {
-            if took.is_none() && receiver.look()?.is_some() {
+            if took.is_none() && receiver.poll()?.is_some() {
                 *took = Some(receiver.started().elapsed().as_secs_f64());
             }
         }

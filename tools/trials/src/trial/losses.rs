@@ -121,7 +121,7 @@ pub fn run(options: &Options) -> Result<()> {
     let mut took = vec![None; receivers.len()];
     while took.contains(&None) && Instant::now() < until {
         for ((_, receiver), took) in receivers.iter_mut().zip(&mut took) {
-            if receiver.look()?.is_some() && took.is_none() {
+            if receiver.poll()?.is_some() && took.is_none() {
                 *took = Some(receiver.started().elapsed().as_secs_f64());
             }
         }

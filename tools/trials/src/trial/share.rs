@@ -334,7 +334,7 @@ fn once(
         receivers.iter().map(|receiver| program::number(receiver, name)).collect()
     };
     for (_, source) in &mut flows {
-        if source.look()?.is_some() {
+        if source.poll()?.is_some() {
             bail!("TCP ended: {}", program::said(source));
         }
     }

@@ -145,7 +145,7 @@ fn transfer(options: &Options, program: &Program, case: Case, with_storm: bool) 
     let into_text = into.display().to_string();
     let receiving = ["receive", "--group", &base, "--into", &into_text];
     let mut receiver = program.start(&to, &[&receiving[..], &keyed].concat())?;
-    // Whom to believe without a key is decided by the first packet: the trial begins after it.
+    // Which session is received without a key is decided by the first packet: the trial begins after it.
     program::wait_for(&mut receiver, "session", Duration::from_secs(20))?;
     let floods = if with_storm { storm(options, program, &wire, case, &scratch)? } else { Vec::new() };
     let until = Instant::now() + Duration::from_secs_f64(60.0 + 6.0 * storm_s);

@@ -54,7 +54,7 @@ pub(super) struct Summary {
     /// When slow start ended the last time, and at which level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) slow_start_ended: Option<(f64, i32)>,
-    /// The means of what it believed, over its estimates.
+    /// The means of its estimates.
     #[serde(flatten)]
     pub(super) belief: Belief,
 }

@@ -14,7 +14,7 @@ pub(super) struct Decision {
     pub(super) to: i32,
     /// Why.
     pub(super) cause: String,
-    /// What it believed then, as far as the trace has it.
+    /// Its estimates then, as far as the trace has them.
     #[serde(flatten)]
     pub(super) belief: Belief,
     /// The rate of the new level, if the trace has the session.

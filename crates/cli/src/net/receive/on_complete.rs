@@ -48,7 +48,8 @@ impl OnComplete {
                 }
             }
         };
-        let thread = thread::Builder::new().name("command".into()).spawn(run).context("no thread")?;
+        let thread =
+            thread::Builder::new().name("command".into()).spawn(run).context("cannot spawn a thread")?;
         let (queue, thread) = (Some(queue), Some(thread));
         Ok(OnComplete { into, queue, thread, failures })
     }

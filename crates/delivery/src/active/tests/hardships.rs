@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The children of a relay, and the pieces that a receiver keeps.
+/// The children of a relay, and the chunks that a receiver keeps.
 fn sizes(node: &Node) -> (usize, usize) {
     match node {
         Node::Source(source, _) => (source.links().count(), 0),
@@ -24,7 +24,7 @@ fn nodes_that_vanish_hold_nothing_up_for_ever() {
             net.nodes = nodes.filter(|(node, _)| !lost.contains(node)).map(|(_, node)| node).collect();
             net.assert_complete(&LENGTHS);
             let kept: Vec<usize> = net.nodes.iter().map(|node| sizes(node).1).collect();
-            assert!(kept.iter().all(|kept| *kept < 400), "{protocol}: {kept:?} pieces are kept");
+            assert!(kept.iter().all(|kept| *kept < 400), "{protocol}: {kept:?} chunks are kept");
         }
     }
 }
@@ -39,7 +39,7 @@ fn changed_copies_of_datagrams_stop_no_program() {
             net.run(30);
             for node in &net.nodes {
                 let (children, kept) = sizes(node);
-                assert!(children <= 6 && kept <= 100_000, "{protocol}: {children} children, {kept} pieces");
+                assert!(children <= 6 && kept <= 100_000, "{protocol}: {children} children, {kept} chunks");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Pieces are protected from end to end, by keys that relays do not have; and what a receiver has that came late.
+//! Chunks are protected from end to end, by keys that relays do not have; and what a receiver has that came late.
 
 use layercast_core::option::RawValue;
 
@@ -73,7 +73,7 @@ fn changed_pieces_are_as_good_as_lost() {
         net.run(60);
         for node in [2, 3, 5, 6] {
             let one = taking(&net, node);
-            rejected += one.counters.malformed;
+            rejected += one.counters().malformed;
             for (path, bytes) in one.node.sink.disk().files().filter(|(path, _)| !path.starts_with('.')) {
                 let index: usize =
                     path.rsplit('/').next().and_then(|name| name.parse().ok()).expect("a number");
@@ -83,7 +83,7 @@ fn changed_pieces_are_as_good_as_lost() {
         }
     }
     assert!(complete > 0, "the headers of the protocol are not protected, but most sessions go on");
-    assert!(rejected > 0, "some of the copies were pieces");
+    assert!(rejected > 0, "some of the copies were chunks");
 }
 
 #[test]

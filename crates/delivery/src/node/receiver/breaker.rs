@@ -22,7 +22,7 @@ pub(super) struct Breaker {
 
 impl Breaker {
     /// Looks at the packets of the last seconds, `passed` after the last look. A pause when it trips.
-    pub(super) fn look(
+    pub(super) fn check(
         &mut self,
         base_alone: bool,
         recent: Option<RecentPackets>,
@@ -54,7 +54,7 @@ mod tests {
         };
         let mut breaker = Breaker::default();
         let mut trip =
-            |base_alone, share| (0..15).filter_map(|_| breaker.look(base_alone, lost(share), second)).next();
+            |base_alone, share| (0..15).filter_map(|_| breaker.check(base_alone, lost(share), second)).next();
         assert_eq!(trip(true, 40), None);
         assert_eq!(trip(false, 90), None);
         assert_eq!(trip(true, 90), Some(Duration::from_secs(30)));

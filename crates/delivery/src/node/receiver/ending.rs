@@ -5,7 +5,7 @@ use layercast_core::units::{Channel, Duration};
 
 use super::output::{Failure, Message, Output};
 use super::receiving::{note_progress, pump};
-use super::{LOOK_EVERY, PAUSE, Receiver, State, Wait};
+use super::{Last, PAUSE, Receiver, State, TICK, Wait};
 use crate::node::error::ReceiveError;
 use crate::node::sink::Sink;
 use crate::notice::Notice;
@@ -36,12 +36,12 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         self.leave();
         self.sink.finish();
         let wants_completions = self.wants_completions();
-        let State::Over(Some(receiving)) = &mut self.state else { return self.end(Ok(())) };
+        let State::Over(Last::Session(receiving)) = &mut self.state else { return self.end(Ok(())) };
         if !wants_completions {
             return self.end(Ok(()));
         }
         receiving.completions.begin(now, &mut self.random);
-        if let State::Over(Some(receiving)) = std::mem::replace(&mut self.state, State::Idle) {
+        if let State::Over(Last::Session(receiving)) = std::mem::replace(&mut self.state, State::Idle) {
             self.state = State::Reporting(receiving);
         }
     }
@@ -57,15 +57,15 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     pub(super) fn finish(&mut self) -> Result<(), Failure<S::Error>> {
         self.is_busy = self.sink.work(self.now).map_err(Failure::Sink)?;
         self.check_limit()?;
-        if self.now >= self.next_look {
-            self.next_look = self.now + LOOK_EVERY;
-            self.outputs.push_back(Output::Look);
+        if self.now >= self.next_tick {
+            self.next_tick = self.now + TICK;
+            self.outputs.push_back(Output::Tick);
         }
         if self.is_busy || self.sink.is_waiting() {
             return Ok(());
         }
         if self.sink.is_complete() {
-            self.outputs.push_back(Output::Look);
+            self.outputs.push_back(Output::Tick);
             self.complete();
         } else {
             // It was left because enough had arrived, and then it had not.
@@ -85,21 +85,24 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     /// Leaves what is joined.
     pub(super) fn leave(&mut self) {
         match std::mem::replace(&mut self.state, State::Idle) {
-            State::Searching(_) | State::Foreign(_) => {
+            State::Searching(_) => {
                 self.outputs.push_back(Output::Leave(Channel(0), self.settings.known.group()));
             }
-            State::Routed(routed) => {
-                self.state = State::Routed(routed);
-                self.leave_routed();
-                self.state = State::Idle;
+            State::Foreign(foreign) => {
+                self.outputs.push_back(Output::Leave(Channel(0), self.settings.known.group()));
+                self.state = State::Over(Last::Foreign(foreign));
+            }
+            State::Routed(mut routed) => {
+                routed.close(&mut self.outputs);
+                self.state = State::Over(Last::Routed(routed));
             }
             State::Receiving(mut receiving) => {
                 receiving.session.stop(self.now);
                 pump(&mut receiving, &mut self.sink, &mut self.outputs);
-                self.state = State::Over(Some(receiving));
+                self.state = State::Over(Last::Session(receiving));
             }
             State::Finishing(receiving) | State::Reporting(receiving) => {
-                self.state = State::Over(Some(receiving));
+                self.state = State::Over(Last::Session(receiving));
             }
             other => self.state = other,
         }
@@ -164,7 +167,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         self.stop_listening();
         self.leave();
         if !self.is_over() {
-            self.state = State::Over(None);
+            self.state = State::Over(Last::None);
         }
         self.sink.finish();
     }

@@ -8,7 +8,7 @@ use layercast_core::units::{Duration, Time};
 
 use super::output::{Failure, Output};
 use super::symbol_loss::SymbolLoss;
-use super::{LOOK_EVERY, Receiver, State};
+use super::{Receiver, State, TICK};
 use crate::accept::AcceptCounters;
 use crate::announce::flute::FluteSession;
 use crate::node::error::{ReceiveError, reasons};
@@ -134,15 +134,15 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let can_listen = self.can_listen();
         let State::Foreign(foreign) = &mut self.state else { return Ok(()) };
         let is_over = is_complete || foreign.is_over(now, patience, &progress);
-        if is_complete || now >= self.next_look {
-            self.next_look = now + LOOK_EVERY;
-            self.outputs.push_back(Output::Look);
+        if is_complete || now >= self.next_tick {
+            self.next_tick = now + TICK;
+            self.outputs.push_back(Output::Tick);
             self.tend_sink();
             let State::Foreign(foreign) = &self.state else { return Ok(()) };
             let silent = foreign.silent_for(now, true);
             self.turn(silent);
             let State::Foreign(foreign) = &self.state else { return Ok(()) };
-            if let Some(pause) = self.breaker.look(true, foreign.recent_packets(now), LOOK_EVERY) {
+            if let Some(pause) = self.breaker.check(true, foreign.recent_packets(now), TICK) {
                 self.yield_path(pause);
                 return Ok(());
             }

@@ -64,12 +64,12 @@ pub enum Output<E> {
     },
     /// A session was found.
     Found(Box<Session>),
-    /// The receiver of the session did or noticed something, with what it believed of its path.
+    /// The receiver of the session did or noticed something, with its estimates.
     Trace(ReceiverNote, Estimates),
     /// Something that the operator should know.
     Notice(Notice),
     /// Twice a second while a session is received, and when all is complete: time to show progress.
-    Look,
+    Tick,
     /// It is over.
     Ended(Result<(), Failure<E>>),
 }

@@ -115,7 +115,7 @@ impl PathChoice {
 
     /// Looks whether packets still come, and whether they come by multicast again; called about twice a second. `silent` is
     /// the time since the last packet of the session.
-    pub(super) fn look(&mut self, now: Time, silent: Duration) -> Option<Turn> {
+    pub(super) fn poll(&mut self, now: Time, silent: Duration) -> Option<Turn> {
         if self.paths != Paths::Both {
             return None;
         }
@@ -184,7 +184,7 @@ mod tests {
                 choice.probed(at(now), None, SESSION, from_any, &packet(number));
             }
             let silent = if choice.by_relay { Duration::ZERO } else { at(now).since(at(from)) };
-            if let Some(turn) = choice.look(at(now), silent) {
+            if let Some(turn) = choice.poll(at(now), silent) {
                 return (now - from, turn);
             }
         }
@@ -223,7 +223,7 @@ mod tests {
         for paths in [Paths::Multicast, Paths::Relay] {
             let mut choice = PathChoice::new(paths, &mut Stream::new(1, "path"));
             assert!(!choice.has_relay_left());
-            assert_eq!(choice.look(at(100.0), Duration::from_secs(100)), None);
+            assert_eq!(choice.poll(at(100.0), Duration::from_secs(100)), None);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::completions::Completions;
 use super::output::{Failure, Message, Output};
 use super::overload;
 use super::path::{Path, Turn};
-use super::{LOOK_EVERY, PAUSE, Receiver, State, Taken, Wait};
+use super::{PAUSE, Receiver, State, TICK, Taken, Wait};
 use crate::follow::Following;
 use crate::node::error::{ReceiveError, reasons};
 use crate::node::reports::Reached;
@@ -21,7 +21,7 @@ use crate::part::Part;
 use crate::security::protection::ProtectionCounters;
 
 /// The maximum number of other sources that are reported.
-const STRANGERS_MAX: usize = 8;
+const FOREIGN_SENDERS_MAX: usize = 8;
 /// Other senders are reported while the session itself was heard within this time.
 const RECENT: Duration = Duration::from_secs(1);
 
@@ -32,7 +32,7 @@ pub(super) struct Receiving<F: Family> {
     following: Following,
     pub(super) completions: Completions,
     /// Other sources on the session's groups, the first so many of which were reported: each is once in a session.
-    strangers: Vec<IpAddr>,
+    foreign_senders: Vec<IpAddr>,
     reported: usize,
     /// The rate of the base layer.
     base: Rate,
@@ -46,7 +46,7 @@ impl<F: Family> Receiving<F> {
             session,
             following: Following::new(now),
             completions: Completions::default(),
-            strangers: Vec::new(),
+            foreign_senders: Vec::new(),
             reported: 0,
             warned_of_base: false,
         }
@@ -113,9 +113,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         // What is complete needs no packets, which is the cheaper question.
         let needs_packets = keeps_going || self.sink.needs_packets();
         let is_complete = !needs_packets && self.sink.is_complete();
-        if is_complete || now >= self.next_look {
-            self.next_look = now + LOOK_EVERY;
-            if let Some(pause) = self.look().filter(|_| !is_complete) {
+        if is_complete || now >= self.next_tick {
+            self.next_tick = now + TICK;
+            if let Some(pause) = self.check_path().filter(|_| !is_complete) {
                 self.yield_path(pause);
                 return Ok(());
             }
@@ -147,11 +147,13 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     fn moves_on(&mut self) -> bool {
         let now = self.now;
         let State::Receiving(receiving) = &mut self.state else { return false };
-        if let Some(stranger) = receiving.session.take_stranger() {
-            if receiving.strangers.len() < STRANGERS_MAX && !receiving.strangers.contains(&stranger.from) {
-                receiving.strangers.push(stranger.from);
+        if let Some(foreign_sender) = receiving.session.take_foreign_sender() {
+            if receiving.foreign_senders.len() < FOREIGN_SENDERS_MAX
+                && !receiving.foreign_senders.contains(&foreign_sender.from)
+            {
+                receiving.foreign_senders.push(foreign_sender.from);
             }
-            if stranger.may_be_followed {
+            if foreign_sender.may_be_followed {
                 receiving.following.other(now);
             }
         }
@@ -176,19 +178,19 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     }
 
     /// Looks at the path, and reports. A pause, if the path does not carry the base layer.
-    pub(super) fn look(&mut self) -> Option<Duration> {
+    pub(super) fn check_path(&mut self) -> Option<Duration> {
         let now = self.now;
-        self.outputs.push_back(Output::Look);
+        self.outputs.push_back(Output::Tick);
         let State::Receiving(receiving) = &mut self.state else { return None };
         let session = receiving.session.session();
         let (group, source, packet) = (session.group, session.source, session.packet);
         let silent = receiving.following.silent_for(now);
         // A session that is silent as well is followed soon.
         if silent < RECENT {
-            for &from in receiving.strangers.iter().skip(receiving.reported) {
+            for &from in receiving.foreign_senders.iter().skip(receiving.reported) {
                 self.outputs.push_back(Output::Notice(Notice::OtherSession { from, group, source }));
             }
-            receiving.reported = receiving.strangers.len();
+            receiving.reported = receiving.foreign_senders.len();
         }
         let (alone_for, recent) =
             (receiving.session.base_only_for(now), receiving.session.recent_packets(now));
@@ -212,7 +214,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             let State::Receiving(receiving) = &mut self.state else { return None };
             receiving.completions.begin(now, &mut self.random);
         }
-        self.breaker.look(alone_for > Duration::ZERO, recent, LOOK_EVERY)
+        self.breaker.check(alone_for > Duration::ZERO, recent, TICK)
     }
 
     /// Has the sink store what waits; that of a service tries what failed again.
@@ -246,7 +248,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     /// is lost meanwhile.
     pub(super) fn turn(&mut self, silent: Duration) {
         let group = self.settings.known.group();
-        let path = match self.path.look(self.now, silent) {
+        let path = match self.path.poll(self.now, silent) {
             None => return,
             Some(Turn::Probe(begins)) => return self.outputs.push_back(Output::Probe(begins)),
             Some(Turn::Lost(waited)) => {

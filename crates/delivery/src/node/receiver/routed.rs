@@ -11,7 +11,7 @@ use layercast_core::units::{Duration, Time};
 use super::output::{Failure, Output};
 use super::path::Path;
 use super::searching::check_key;
-use super::{LOOK_EVERY, Receiver, State};
+use super::{Receiver, State, TICK};
 use crate::active::Wire;
 use crate::active::member::{Member, Ready};
 use crate::active::uplink::UpOptions;
@@ -50,6 +50,11 @@ impl Routed {
     /// When there is something to do.
     pub(super) fn deadline(&self) -> Option<Time> {
         self.member.deadline()
+    }
+
+    /// Says goodbye to the parent.
+    pub(super) fn close<E>(&mut self, outputs: &mut VecDeque<Output<E>>) {
+        self.member.close(&mut Outputs(outputs));
     }
 }
 
@@ -94,7 +99,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             if let Some(session) = described {
                 self.begin_routed(session);
             }
-            self.take_pieces()?;
+            self.take_chunks()?;
         }
         Ok(())
     }
@@ -122,17 +127,17 @@ impl<F: Family, S: Sink> Receiver<F, S> {
     }
 
     /// Passes on what came in order.
-    fn take_pieces(&mut self) -> Result<(), S::Error> {
+    fn take_chunks(&mut self) -> Result<(), S::Error> {
         let State::Routed(routed) = &mut self.state else { return Ok(()) };
         let (member, at) = (&mut routed.member, self.now);
         if member.ready().is_empty() {
             return Ok(());
         }
-        let piece = |number: usize| {
-            let piece: &Ready = member.ready().get(number)?;
-            Some(Packet { at, part: piece.part, payload: member.bytes(piece) })
+        let chunk = |number: usize| {
+            let chunk: &Ready = member.ready().get(number)?;
+            Some(Packet { at, part: chunk.part, payload: member.bytes(chunk) })
         };
-        let taken = self.sink.packets(member.ready().len(), &piece);
+        let taken = self.sink.packets(member.ready().len(), &chunk);
         member.clear_ready();
         taken
     }
@@ -153,7 +158,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         if let Some(error) = routed.refused.take() {
             return Err(Failure::Session(error));
         }
-        self.take_pieces().map_err(Failure::Sink)?;
+        self.take_chunks().map_err(Failure::Sink)?;
         let State::Routed(routed) = &self.state else { return Ok(()) };
         let (has_ended, has_left) = (routed.member.has_ended(), routed.member.has_left());
         if has_ended {
@@ -167,9 +172,9 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             routed.completed.get_or_insert(now);
         }
         let silent = now.since(routed.served.unwrap_or(routed.begun));
-        if is_first || now >= self.next_look {
-            self.next_look = now + LOOK_EVERY;
-            self.outputs.push_back(Output::Look);
+        if is_first || now >= self.next_tick {
+            self.next_tick = now + TICK;
+            self.outputs.push_back(Output::Tick);
             self.sink.flush();
         }
         if let Some(since) = routed.completed {
@@ -215,13 +220,6 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         self.leave();
         self.sink.restart();
         self.search(super::Wait { not, patience: self.settings.patience });
-    }
-
-    /// Says goodbye to the parent.
-    pub(super) fn leave_routed(&mut self) {
-        if let State::Routed(routed) = &mut self.state {
-            routed.member.close(&mut Outputs(&mut self.outputs));
-        }
     }
 }
 

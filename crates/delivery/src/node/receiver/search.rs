@@ -8,7 +8,7 @@ use super::output::{Failure, Message, Output};
 use super::path::{NATIVE_FOR, PathChoice};
 use super::receiving::{Receiving, pump};
 use super::searching::{Searching, check_key};
-use super::{LOOK_EVERY, Receiver, State, Wait};
+use super::{Last, Receiver, State, TICK, Wait};
 use crate::node::LevelDemand;
 use crate::node::error::ReceiveError;
 use crate::node::session_receiver::SessionReceiver;
@@ -22,7 +22,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         self.wait = wait;
         self.put_check();
         self.is_busy = false;
-        self.next_look = self.now + LOOK_EVERY;
+        self.next_tick = self.now + TICK;
         if self.settings.parents.is_some() {
             return self.search_routed();
         }
@@ -41,7 +41,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
 
     /// What came of the session that was left does not come again, should it be found again.
     pub(super) fn put_check(&mut self) {
-        if let (State::Finishing(left) | State::Over(Some(left)), Some(checks)) =
+        if let (State::Finishing(left) | State::Over(Last::Session(left)), Some(checks)) =
             (&mut self.state, &mut self.check)
         {
             left.session.put_check(checks);
@@ -58,8 +58,8 @@ impl<F: Family, S: Sink> Receiver<F, S> {
             }
         }
         let State::Searching(searching) = &mut self.state else { return Ok(()) };
-        if now >= self.next_look {
-            self.next_look = now + LOOK_EVERY;
+        if now >= self.next_tick {
+            self.next_tick = now + TICK;
             searching.refill();
         }
         if let Some((message, to)) = searching.take_demand(now, &self.settings) {
@@ -148,7 +148,7 @@ impl<F: Family, S: Sink> Receiver<F, S> {
         let mut receiving = Receiving::new(session, self.now);
         pump(&mut receiving, &mut self.sink, &mut self.outputs);
         self.state = State::Receiving(Box::new(receiving));
-        self.next_look = self.now + LOOK_EVERY;
+        self.next_tick = self.now + TICK;
         self.stop_listening();
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::*;
-use crate::relay::child::News;
+use crate::relay::child::ParentEvent;
 use crate::relay::message::{Alternatives, DATA_HEAD_MAX, Reason};
 use crate::relay::parent::Limits;
 use crate::relay::session::Allowed;
@@ -250,6 +250,6 @@ fn beyond_the_highest_rate_packets_are_left_out_and_nobody_is_let_in() {
     assert_eq!(state.children[0].dropped, state.dropped);
     network.receiver = receiver(&[at(1, false)], 101);
     network.run(Duration::from_ms(100));
-    let refused = News::Refused(at(1, false), Reason::Rate);
+    let refused = ParentEvent::Refused(at(1, false), Reason::Rate);
     assert_eq!(network.receiver.take_news(), Some(refused));
 }

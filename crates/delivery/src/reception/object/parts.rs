@@ -49,7 +49,7 @@ enum State<F> {
     /// No symbol has come.
     Waiting,
     /// The partial file has so many symbols, as far as is known, and the record on the disk says which.
-    Aside(u64, Hashing),
+    Spilled { held: u64, hashing: Hashing },
     /// With the hash of what is complete from its beginning on.
     Open(Box<Partial<F>>, Hashing),
     /// Its hash is right.
@@ -74,7 +74,7 @@ impl<F: DiskFile> State<F> {
                 let reassembly = &partial.reassembly;
                 reassembly.is_complete() || reassembly.is_ready() || reassembly.prefix() > hashing.done()
             }
-            State::Waiting | State::Aside(..) | State::Verified => false,
+            State::Waiting | State::Spilled { .. } | State::Verified => false,
         }
     }
 }
@@ -131,7 +131,8 @@ impl<F: DiskFile> Parts<F> {
             };
         }
         let held = if self.file.is_some() { held_of_part(disk, identity, &entry) } else { 0 };
-        let state = if held > 0 { State::Aside(held, Hashing::of_part()) } else { State::Waiting };
+        let state =
+            if held > 0 { State::Spilled { held, hashing: Hashing::of_part() } } else { State::Waiting };
         self.known.insert(part.number, Part { named, entry, sha256, state, wrong: Wrong::default() });
         Some(None)
     }
@@ -172,7 +173,7 @@ impl<F: DiskFile> Parts<F> {
     /// Whether a part must be opened for its next symbol.
     pub(super) fn needs_opening(&self, number: u32) -> bool {
         let part = self.known.get(&number);
-        part.is_some_and(|part| matches!(part.state, State::Waiting | State::Aside(..)))
+        part.is_some_and(|part| matches!(part.state, State::Waiting | State::Spilled { .. }))
     }
 
     /// Makes a part ready for its next symbol. Blocks are verified by hashes that are signed, if they are (`verifies`).
@@ -191,7 +192,7 @@ impl<F: DiskFile> Parts<F> {
                 for part in self.known.values_mut() {
                     let held = held_of_part(disk, identity, &part.entry);
                     if held > 0 && matches!(part.state, State::Waiting) {
-                        part.state = State::Aside(held, Hashing::of_part());
+                        part.state = State::Spilled { held, hashing: Hashing::of_part() };
                     }
                 }
                 let file = Arc::clone(self.file.insert(Arc::new(file)));
@@ -208,7 +209,9 @@ impl<F: DiskFile> Parts<F> {
         if let Some(partial) = open_part(disk, identity, &file, &part.entry, hashes) {
             opened.is_unrecorded = partial.journal.is_none();
             let known = match &part.state {
-                State::Aside(_, hashing) if hashing.done() <= partial.reassembly.prefix() => hashing.clone(),
+                State::Spilled { hashing, .. } if hashing.done() <= partial.reassembly.prefix() => {
+                    hashing.clone()
+                }
                 _ => Hashing::of_part(),
             };
             part.state = State::Open(Box::new(partial), known);
@@ -268,7 +271,7 @@ impl<F: DiskFile> Parts<F> {
         let enough = |part: &Part<F>| match &part.state {
             State::Open(partial, _) => partial.reassembly.has_enough(),
             State::Verified => true,
-            State::Waiting | State::Aside(..) => false,
+            State::Waiting | State::Spilled { .. } => false,
         };
         self.known.len() == self.layout.count() as usize && self.known.values().all(enough)
     }
@@ -283,7 +286,7 @@ impl<F: DiskFile> Parts<F> {
         let needed = u64::from(last) * self.needed(0) + self.needed(last);
         let held = self.known.iter().map(|(&number, part)| match &part.state {
             State::Waiting => 0,
-            State::Aside(held, _) => *held,
+            State::Spilled { held, .. } => *held,
             State::Open(partial, _) => partial.reassembly.symbols().1,
             State::Verified => self.needed(number),
         });
@@ -396,7 +399,7 @@ impl<F: DiskFile> Parts<F> {
     pub(super) fn memory(&self, number: u32) -> Option<u64> {
         match &self.known.get(&number)?.state {
             State::Open(partial, _) => Some(partial.reassembly.memory() as u64),
-            State::Waiting | State::Aside(..) | State::Verified => None,
+            State::Waiting | State::Spilled { .. } | State::Verified => None,
         }
     }
 
@@ -410,7 +413,7 @@ impl<F: DiskFile> Parts<F> {
         if can {
             let (_, held) = partial.reassembly.symbols();
             self.before.add_decoding(AssemblyCounters::default(), partial.reassembly.counters());
-            part.state = State::Aside(held, hashing.clone());
+            part.state = State::Spilled { held, hashing: hashing.clone() };
         }
         can
     }

@@ -98,7 +98,7 @@ impl<F: DiskFile> Object<F> {
         if can {
             let (_, held) = partial.reassembly.symbols();
             self.put_aside.add_decoding(AssemblyCounters::default(), partial.reassembly.counters());
-            self.state = State::Aside(held, hashing.clone());
+            self.state = State::Spilled { held, hashing: hashing.clone() };
         }
         can
     }

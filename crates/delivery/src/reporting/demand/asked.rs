@@ -110,14 +110,14 @@ impl Asked {
         self.wait = (WAIT * (1 + u64::from(exponent))).min(WAIT_MAX);
         let starts = *self.starts.get_or_insert(now + START);
         self.has_started |= known == ALL || now >= starts;
-        self.look(now);
+        self.plan(now);
     }
 
     /// The receiver holds this level now.
     pub fn hold(&mut self, now: Time, level: Level) {
         if level != self.held {
             self.held = level;
-            self.look(now);
+            self.plan(now);
         }
     }
 
@@ -131,7 +131,7 @@ impl Asked {
     /// A receiver that rested needs more: it begins as a new one.
     pub fn begin(&mut self, now: Time) {
         (self.rests, self.held, self.starts, self.has_started) = (None, Level::NONE, None, false);
-        self.look(now);
+        self.plan(now);
     }
 
     /// When [`Asked::take_due`] has a message, if it will.
@@ -164,7 +164,7 @@ impl Asked {
         if self.has_started { self.held } else { ALL }
     }
 
-    fn look(&mut self, now: Time) {
+    fn plan(&mut self, now: Time) {
         if self.rests.is_some() {
             return;
         }

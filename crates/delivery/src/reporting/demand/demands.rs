@@ -164,8 +164,8 @@ impl Demands {
     }
 
     /// What the network took of the source's packets since the last call, and what it refused, in bytes.
-    pub fn look_at_uplink(&mut self, now: Time, taken: u64, refused: u64) {
-        self.uplink.look(now, taken, refused, self.rates.last().copied().unwrap_or_default());
+    pub fn check_uplink(&mut self, now: Time, taken: u64, refused: u64) {
+        self.uplink.observe(now, taken, refused, self.rates.last().copied().unwrap_or_default());
     }
 
     /// What the uplink carries, once after each time that this was found to be less than is sent, and whether the source saw that

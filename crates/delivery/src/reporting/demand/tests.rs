@@ -284,7 +284,7 @@ fn uplink(demands: &mut Demands, carries: &dyn Fn(u64) -> f64, seconds: std::ops
         let now = at(half as f64 / 2.0);
         let (offered, carries) = (rate(sending) / 2.0, carries(half / 2) / 2.0);
         let taken = offered.min(carries);
-        demands.look_at_uplink(now, (taken / 8.0) as u64, ((offered - taken) / 8.0) as u64);
+        demands.check_uplink(now, (taken / 8.0) as u64, ((offered - taken) / 8.0) as u64);
         sending = demands.take_change(now).unwrap_or(sending);
         lossy += u32::from(taken < 0.9 * offered);
     }
@@ -381,7 +381,7 @@ fn a_few_refused_packets_or_half_a_second_of_them_change_nothing() {
     for half in 0..200 {
         // Two per cent, and each tenth time all.
         let (taken, refused) = if half % 10 == 0 { (0, 5_000_000) } else { (4_900_000, 100_000) };
-        demands.look_at_uplink(at(f64::from(half) / 2.0), taken, refused);
+        demands.check_uplink(at(f64::from(half) / 2.0), taken, refused);
         assert_eq!(demands.take_change(at(f64::from(half) / 2.0)), None);
     }
 }
@@ -513,7 +513,7 @@ fn whatever_is_said_levels_stay_in_range() {
         now += random.uniform_duration(Duration::from_ms(4000));
         match random.bits() % 8 {
             0 => demands.left(now),
-            1 => demands.look_at_uplink(now, random.bits() >> 40, random.bits() >> 40),
+            1 => demands.check_uplink(now, random.bits() >> 40, random.bits() >> 40),
             2 => demands.note(now, Level::NONE),
             3 => demands.complain(now, random.bits() as u8),
             _ => demands.note(now, level(random.bits() as u16)),

@@ -94,12 +94,12 @@ impl Uplink {
     }
 
     /// So many bytes were taken since the last look, and so many refused. `top` is the rate of all layers.
-    pub(super) fn look(&mut self, now: Time, taken: u64, refused: u64, top: Rate) {
+    pub(super) fn observe(&mut self, now: Time, taken: u64, refused: u64, top: Rate) {
         let passed = now.since(self.looked.replace(now).unwrap_or(now)).as_secs_f64();
         let is_full = refused >= LEAST && refused as f64 >= FULL * (taken + refused) as f64;
         if !is_full || passed <= 0.0 {
             self.full = 0;
-            self.look_higher(now, top);
+            self.raise_cap(now, top);
             return;
         }
         self.full += 1;
@@ -172,7 +172,7 @@ impl Uplink {
         }
     }
 
-    fn look_higher(&mut self, now: Time, top: Rate) {
+    fn raise_cap(&mut self, now: Time, top: Rate) {
         let Some(cap) = self.cap.filter(|_| now >= self.next) else { return };
         let higher = cap.scaled(if self.is_hasty() { MUCH_HIGHER } else { HIGHER });
         self.cap = Some(higher).filter(|higher| *higher < top);
@@ -207,7 +207,7 @@ mod tests {
                 uplink.complain(now, 0.98);
             }
             uplink.judge(now, base);
-            uplink.look(now, 1000, 0, top);
+            uplink.observe(now, 1000, 0, top);
             slow += if uplink.cap().is_some_and(|cap| cap < base) { 0.5 } else { 0.0 };
         }
         assert!((5.0..60.0).contains(&slow), "{slow} s");

@@ -101,7 +101,7 @@ fn the_last_of_several_hosts_ends_a_channel_at_once() {
         says(&mut link, at(5), 2, record);
     }
     assert!(!link.take_changed());
-    link.look(at(4) + HELD_FOR);
+    link.expire(at(4) + HELD_FOR);
     assert!(link.take_changed() && channels(&link).is_empty() && link.hosts() == 0);
 }
 
@@ -132,10 +132,10 @@ fn hosts_of_older_versions_leave_by_time() {
     let query = link.poll(at(100)).expect("a query of the group");
     assert_eq!(query[16..20], [239, 1, 2, 4]);
     link.receive(at(300), &old(0x16, 4, 2));
-    link.look(at(20_000));
+    link.expire(at(20_000));
     assert_eq!(channels(&link), [4], "another one has answered");
     link.receive(at(20_000), &old(0x17, 4, 2));
-    link.look(at(22_000));
+    link.expire(at(22_000));
     assert!(channels(&link).is_empty());
 }
 
@@ -173,7 +173,7 @@ fn what_does_not_fit_is_held_without_its_host() {
     assert_eq!(link.hosts(), 2);
     assert_eq!(link.counters().untracked, 16 - 3);
     assert_eq!(channels(&link).len(), 6, "as many again, and no more");
-    link.look(at(0) + HELD_FOR);
+    link.expire(at(0) + HELD_FOR);
     assert!(channels(&link).is_empty());
 }
 
@@ -254,7 +254,7 @@ proptest! {
                     });
                 }
             }
-            link.look(now);
+            link.expire(now);
             model.retain(|_, until| *until > now);
             for number in 0..3 {
                 for source in SOURCES.map(ip) {

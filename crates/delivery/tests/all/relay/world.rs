@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Time};
-use layercast_delivery::relay::child::{Child, News};
+use layercast_delivery::relay::child::{Child, ParentEvent};
 use layercast_delivery::relay::message::{Alternatives, MESSAGE_MAX};
 use layercast_delivery::relay::parent::{Limits, Parent};
 use layercast_delivery::relay::session::{Allowed, SessionKey};
@@ -43,7 +43,7 @@ pub(crate) struct World {
     pub(crate) dead: Option<usize>,
     /// What a NAT adds to the ports of children.
     pub(crate) shift_port: u16,
-    pub(crate) news: Vec<News>,
+    pub(crate) news: Vec<ParentEvent>,
     pub(crate) record: bool,
     pub(crate) recorded: Vec<Vec<u8>>,
     random: Stream,
@@ -115,7 +115,7 @@ impl World {
             }
         }
         for index in 0..self.parents.len() {
-            self.parents[index].look(self.now);
+            self.parents[index].poll(self.now);
             while let Some((to, length)) = self.parents[index].take_reply(&mut room) {
                 self.send(at(index as u8), to, &room[..length]);
             }

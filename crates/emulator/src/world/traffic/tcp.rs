@@ -10,7 +10,7 @@ use layercast_simulator::tcp::TcpOptions;
 use rustix::event::epoll::EventFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use super::worker::{Part, Poll, Wish};
+use super::worker::{Output, Part, Poll};
 use super::{Ends, draw};
 
 /// IP and TCP headers without options, by which the kernel's maximum segment size is less than a packet.
@@ -113,32 +113,34 @@ impl TcpFlow {
     }
 
     /// Its time has come.
-    pub(super) fn start(&mut self, now: Time, poll: &Poll<'_>) -> Result<Wish, String> {
+    pub(super) fn start(&mut self, now: Time, poll: &Poll<'_>) -> Result<Output, String> {
         match &self.demand {
             DemandPlan::Endless => {
                 self.connect(Data::Endless, poll)?;
-                Ok(Wish::default())
+                Ok(Output::default())
             }
             DemandPlan::OnOff { on, .. } => {
                 let pause = now + draw(on, &mut self.stream);
                 self.connect(Data::Endless, poll)?;
-                Ok(self.wish(pause))
+                Ok(self.output(pause))
             }
             DemandPlan::Transfers { .. } => self.transfer(now, poll),
             // Others start its transfers. Pages and players are refused before the run.
-            DemandPlan::Arrivals { .. } | DemandPlan::Pages(_) | DemandPlan::Player(_) => Ok(Wish::default()),
+            DemandPlan::Arrivals { .. } | DemandPlan::Pages(_) | DemandPlan::Player(_) => {
+                Ok(Output::default())
+            }
         }
     }
 
-    fn wish(&mut self, next: Time) -> Wish {
+    fn output(&mut self, next: Time) -> Output {
         self.next = Some(next);
-        Wish { next: Some(next), completed: None }
+        Output { next: Some(next), completed: None }
     }
 
     /// What it wanted to do at this time.
-    pub(super) fn step(&mut self, now: Time, poll: &Poll<'_>) -> Result<Wish, String> {
+    pub(super) fn step(&mut self, now: Time, poll: &Poll<'_>) -> Result<Output, String> {
         if self.stopped || self.next != Some(now) {
-            return Ok(Wish::default());
+            return Ok(Output::default());
         }
         self.next = None;
         match &self.demand {
@@ -151,23 +153,23 @@ impl TcpFlow {
                 if let Some(sender) = &self.sender {
                     poll.change(sender, Part::Sender, wanted)?;
                 }
-                Ok(self.wish(next))
+                Ok(self.output(next))
             }
-            _ => Ok(Wish::default()),
+            _ => Ok(Output::default()),
         }
     }
 
     /// Starts a transfer on a new connection.
-    pub(super) fn transfer(&mut self, now: Time, poll: &Poll<'_>) -> Result<Wish, String> {
+    pub(super) fn transfer(&mut self, now: Time, poll: &Poll<'_>) -> Result<Output, String> {
         let (DemandPlan::Transfers { size, .. } | DemandPlan::Arrivals { size, .. }) = &self.demand else {
-            return Ok(Wish::default());
+            return Ok(Output::default());
         };
         // Sizes are bytes on the wire, rounded up to whole packets.
         let packets = (size.draw(&mut self.stream) / f64::from(self.packet)).ceil().max(1.0) as u64;
         let payload = u64::from(self.packet.saturating_sub(HEADERS + TIMESTAMPS).max(1));
         self.began = Some(now);
         self.connect(Data::Bytes(packets * payload), poll)?;
-        Ok(Wish::default())
+        Ok(Output::default())
     }
 
     /// Whether it can take the next transfer.
@@ -195,7 +197,7 @@ impl TcpFlow {
     }
 
     /// One of its sockets is ready.
-    pub(super) fn ready(&mut self, part: Part, now: Time, poll: &Poll<'_>) -> Result<Wish, String> {
+    pub(super) fn ready(&mut self, part: Part, now: Time, poll: &Poll<'_>) -> Result<Output, String> {
         match part {
             Part::Listener => {
                 if let Some(Ok((sink, _))) = self.listener.as_ref().map(Socket::accept) {
@@ -203,11 +205,11 @@ impl TcpFlow {
                     poll.watch(&sink, Part::Sink, EventFlags::IN)?;
                     self.sink = Some(sink);
                 }
-                Ok(Wish::default())
+                Ok(Output::default())
             }
             Part::Sink => {
                 self.receive();
-                Ok(Wish::default())
+                Ok(Output::default())
             }
             Part::Sender => self.send(now, poll),
         }
@@ -229,21 +231,21 @@ impl TcpFlow {
         }
     }
 
-    fn send(&mut self, now: Time, poll: &Poll<'_>) -> Result<Wish, String> {
-        let Some(mut sender) = self.sender.as_ref() else { return Ok(Wish::default()) };
+    fn send(&mut self, now: Time, poll: &Poll<'_>) -> Result<Output, String> {
+        let Some(mut sender) = self.sender.as_ref() else { return Ok(Output::default()) };
         if let Ok(Some(error)) = sender.take_error() {
             return Err(format!("its connection failed: {error}"));
         }
         if self.began.is_some() && self.data == Data::Bytes(0) {
             return match sender.read(&mut [0]) {
-                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(Wish::default()),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(Output::default()),
                 // The sink has all.
                 _ => Ok(self.complete(now)),
             };
         }
         for _ in 0..TURN {
             let length = match self.data {
-                Data::None => return Ok(Wish::default()),
+                Data::None => return Ok(Output::default()),
                 Data::Endless => ZEROS.len(),
                 Data::Bytes(left) => usize::try_from(left).unwrap_or(ZEROS.len()).min(ZEROS.len()),
             };
@@ -262,10 +264,10 @@ impl TcpFlow {
                 Err(error) => return Err(format!("its connection failed: {error}")),
             }
         }
-        Ok(Wish::default())
+        Ok(Output::default())
     }
 
-    fn complete(&mut self, now: Time) -> Wish {
+    fn complete(&mut self, now: Time) -> Output {
         self.sender = None;
         self.data = Data::None;
         let completed = self.began.take().map(|began| now.since(began));
@@ -274,7 +276,7 @@ impl TcpFlow {
             _ => None,
         };
         self.next = next;
-        Wish { next, completed }
+        Output { next, completed }
     }
 
     /// It stops at once.

@@ -8,7 +8,7 @@ use rustix::event::epoll::EventFlags;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::Ends;
-use super::worker::{Part, Poll, Wish};
+use super::worker::{Output, Part, Poll};
 
 /// IP and UDP headers.
 const HEADERS: u32 = 28;
@@ -62,20 +62,22 @@ impl UdpFlow {
     }
 
     /// Its time has come.
-    pub(super) fn start(&mut self, now: Time) -> Result<Wish, String> {
-        Ok(Wish { next: Some(self.source.start(now)), completed: None })
+    pub(super) fn start(&mut self, now: Time) -> Result<Output, String> {
+        Ok(Output { next: Some(self.source.start(now)), completed: None })
     }
 
     /// Sends the packet that is due at `at`.
-    pub(super) fn step(&mut self, at: Time) -> Result<Wish, String> {
-        let Some(sender) = self.sender.as_ref().filter(|_| !self.stopped) else { return Ok(Wish::default()) };
+    pub(super) fn step(&mut self, at: Time) -> Result<Output, String> {
+        let Some(sender) = self.sender.as_ref().filter(|_| !self.stopped) else {
+            return Ok(Output::default());
+        };
         if let Some(stamp) = self.payload.first_chunk_mut::<STAMP>() {
             *stamp = at.as_ns().to_be_bytes();
         }
         if let Err(error) = sender.send(&self.payload) {
             tracing::debug!(%error, "a packet was not sent");
         }
-        Ok(Wish { next: Some(self.source.next(at)), completed: None })
+        Ok(Output { next: Some(self.source.next(at)), completed: None })
     }
 
     /// Reads what has come. The delays of a call count from when each packet was due.

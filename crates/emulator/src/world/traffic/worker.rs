@@ -82,7 +82,7 @@ enum Due {
 
 /// What a flow wants after it was served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct Output {
     /// When it has something to do.
     pub(super) next: Option<Time>,
     /// Whether a transfer has ended, and how long it took.
@@ -213,7 +213,7 @@ impl Worker {
             self.arrivals[number].waiting -= 1;
             self.act(flow, at, |flow, poll| match flow {
                 Flow::Tcp(flow) => flow.transfer(at, poll),
-                Flow::Udp(_) => Ok(Wish::default()),
+                Flow::Udp(_) => Ok(Output::default()),
             })?;
         }
     }
@@ -224,7 +224,7 @@ impl Worker {
             Flow::Tcp(flow) => flow.ready(part, now, poll),
             Flow::Udp(flow) => {
                 flow.receive(now, &mut |delay| call.push(delay));
-                Ok(Wish::default())
+                Ok(Output::default())
             }
         })?;
         if let Some(served) = self.flows.get(number).filter(|_| !call.is_empty()) {
@@ -241,7 +241,7 @@ impl Worker {
         &mut self,
         number: usize,
         now: Time,
-        act: impl FnOnce(&mut Flow, &Poll<'_>) -> Result<Wish, String>,
+        act: impl FnOnce(&mut Flow, &Poll<'_>) -> Result<Output, String>,
     ) -> Result<(), String> {
         let Some(served) = self.flows.get_mut(number) else { return Ok(()) };
         let poll = Poll { epoll: &self.epoll, flow: number };

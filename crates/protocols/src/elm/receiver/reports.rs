@@ -5,7 +5,7 @@ use layercast_core::stream::Stream;
 use layercast_core::units::{Duration, Time};
 
 /// The bounds within which an announced interval is accepted (docs/protocols/elm.md).
-const BELIEVED: (Duration, Duration) = (Duration::from_ms(10), Duration::from_secs(3600));
+const PLAUSIBLE: (Duration, Duration) = (Duration::from_ms(10), Duration::from_secs(3600));
 
 /// The schedule of a receiver's reports.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl ReportSchedule {
         if announced == self.interval {
             return None;
         }
-        self.interval = announced.min(self.interval * 2).clamp(BELIEVED.0, BELIEVED.1);
+        self.interval = announced.min(self.interval * 2).clamp(PLAUSIBLE.0, PLAUSIBLE.1);
         let last_sent = self.last_sent.filter(|_| self.robust)?;
         Some(last_sent + self.interval.scaled(self.factor).max(self.floor))
     }

@@ -161,7 +161,7 @@ fn a_loss_in_a_burst_only_forbids_the_next_join() {
 }
 
 #[test]
-fn points_that_come_too_early_are_not_believed() {
+fn points_that_come_too_early_are_ignored() {
     let mut bench = Bench::at_level_1();
     bench.packet(1, |header| (header.burst_place, header.burst_length) = (1, 2));
     bench.lose(1);

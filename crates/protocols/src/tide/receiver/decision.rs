@@ -1,4 +1,4 @@
-//! What the receiver decides: steps of the start, and joins and leaves at the source's moments.
+//! What the receiver decides: steps of the start, and joins and leaves at the source's decision points.
 
 use super::{FIRST_PATIENCE, Receiver, Start, Timer};
 use crate::tide::options::Marks;
@@ -16,22 +16,22 @@ const SHORTEST_STEP: Duration = Duration::from_ms(50);
 pub(super) const STEP_PACKETS: u32 = 8;
 
 /// How long a step takes at least while a queue stands.
-const CAREFUL_STEP: Duration = Duration::from_ms(250);
+const CAUTIOUS_STEP: Duration = Duration::from_ms(250);
 
 /// Steps of one wave after a standing queue.
-const CAREFUL_STEPS: u32 = 3;
+const CAUTIOUS_STEPS: u32 = 3;
 
 /// What part of the rate must have come in such a step.
-const CAREFUL_SHARE: f64 = 0.9;
+const CAUTIOUS_SHARE: f64 = 0.9;
 
-/// Slots between trials at most.
+/// Slots between bandwidth probes at most.
 pub(super) const MOST_PATIENCE: u32 = 16;
 
 /// What part of a slot a recovery may take: joins have to follow the waves on long paths too.
 const LONGEST_RECOVERY: f64 = 0.25;
 
-/// What part of a slot's packets may be owed.
-const MOST_OWED: f64 = 0.1;
+/// What part of a slot's packets the rate may be behind or ahead.
+const MOST_DEFICIT: f64 = 0.1;
 
 /// What part of the rate that the source sends must have come for a step to succeed.
 const STEP_SHARE: f64 = 0.75;
@@ -51,16 +51,16 @@ impl Receiver {
         -ln(fall) / (1.0 - fall)
     }
 
-    /// Passes the source's moments: called for each packet.
-    pub(super) fn on_moment(&mut self, now: Time, phase_us: u32) {
-        let moment = (u64::from(phase_us) / self.options.moment().as_us().max(1)) as u32;
-        let is_new = moment != self.slot.moment;
-        self.slot.moment = moment;
+    /// Passes the source's decision points: called for each packet.
+    pub(super) fn on_decision_point(&mut self, now: Time, phase_us: u32) {
+        let point = (u64::from(phase_us) / self.options.decision_interval().as_us().max(1)) as u32;
+        let is_new = point != self.slot.decision_point;
+        self.slot.decision_point = point;
         if is_new {
-            self.note_carried(now);
-            self.witness.sample(self.delay.last_s());
+            self.note_bottleneck(now);
+            self.loss_delay_rank.sample(self.delay.last_s());
             self.smooth_rtt();
-            self.try_more(now);
+            self.probe_bandwidth(now);
         }
         if is_new && self.options.reports && self.turn.begin_round(&mut self.stream) {
             self.send_report(now);
@@ -75,7 +75,7 @@ impl Receiver {
     /// The round-trip time of the last two slots. A shorter time would make sessions swing with the queue that they
     /// fill together.
     fn smooth_rtt(&mut self) {
-        let weight = 0.5 / f64::from(self.options.moments);
+        let weight = 0.5 / f64::from(self.options.decision_points);
         self.smooth_rtt_s = 1.0 / ((1.0 - weight) / self.smooth_rtt_s + weight / self.rtt_s());
     }
 
@@ -83,7 +83,7 @@ impl Receiver {
     fn decide(&mut self, now: Time) {
         self.update_fair();
         let rate_of = |receiver: &Receiver, waves| receiver.held_rate(now, waves).unwrap_or(0.0);
-        let peak = self.fair * self.peak() * self.arrears(now, rate_of(self, self.waves_held()));
+        let peak = self.fair * self.peak() * self.rate_correction(now, rate_of(self, self.waves_held()));
         while self.waves_held() > 0 && rate_of(self, self.waves_held()) > self.options.excess * peak {
             self.release(self.held.len() - 1, true, Cause::RateBelow);
         }
@@ -107,17 +107,17 @@ impl Receiver {
     }
 
     /// By which factor to aim higher, since the rate was less than the fair rate until now: joins come late.
-    fn arrears(&mut self, now: Time, held: f64) -> f64 {
-        let (owed, since) = self.owed;
+    fn rate_correction(&mut self, now: Time, held: f64) -> f64 {
         let a_slot = self.fair * self.waves.slot().as_secs_f64();
-        let passed_s = now.since(since).as_secs_f64().min(self.waves.slot().as_secs_f64());
-        let owed = if a_slot.is_finite() {
-            (owed + (self.fair - held) * passed_s).clamp(-MOST_OWED * a_slot, MOST_OWED * a_slot)
+        let passed_s = now.since(self.rate_deficit_at).as_secs_f64().min(self.waves.slot().as_secs_f64());
+        self.rate_deficit = if a_slot.is_finite() {
+            let deficit = self.rate_deficit + (self.fair - held) * passed_s;
+            deficit.clamp(-MOST_DEFICIT * a_slot, MOST_DEFICIT * a_slot)
         } else {
             0.0
         };
-        self.owed = (owed, now);
-        if a_slot > 0.0 && a_slot.is_finite() { 1.0 + 0.5 * owed / a_slot } else { 1.0 }
+        self.rate_deficit_at = now;
+        if a_slot > 0.0 && a_slot.is_finite() { 1.0 + 0.5 * self.rate_deficit / a_slot } else { 1.0 }
     }
 
     fn join_waves(&mut self, now: Time, count: u16, cause: Cause) {
@@ -130,7 +130,7 @@ impl Receiver {
             self.join_channel(channel, cause);
         }
         if count > 0 {
-            self.joining = Some((now, count));
+            self.joining = Some(now);
             let gap_s = self.waves.mean_gap_s(self.waves_held());
             let patience_s = (4.0 * self.rtt_s() + 4.0 * gap_s).max(1.0);
             self.timers.arm(Timer::Join, now + Duration::from_secs_f64(patience_s));
@@ -140,11 +140,11 @@ impl Receiver {
     /// A step of the start, if the last one is complete.
     fn step(&mut self, now: Time) {
         let Some(start) = self.start else { return cannot_be("steps belong to a start") };
-        let round_s = self.rtt_s() * if start.careful > 0 { 2.0 } else { 1.0 };
-        let shortest = if start.careful > 0 { CAREFUL_STEP } else { SHORTEST_STEP };
+        let round_s = self.rtt_s() * if start.cautious > 0 { 2.0 } else { 1.0 };
+        let shortest = if start.cautious > 0 { CAUTIOUS_STEP } else { SHORTEST_STEP };
         let round = Duration::from_secs_f64(round_s).max(shortest);
         // A round of slow start takes a round-trip time, in which the join is answered.
-        let from = if start.careful > 0 { start.began } else { start.joined };
+        let from = if start.cautious > 0 { start.began } else { start.joined };
         let is_early = now.since(from) < round || now.since(start.began) < shortest;
         if self.joining.is_some() || is_early || start.packets < STEP_PACKETS {
             return;
@@ -156,15 +156,15 @@ impl Receiver {
         let received = f64::from(start.packets) / now.since(start.began).as_secs_f64();
         let stands = self.delay.take_lowest_s() > self.options.start_delay.as_secs_f64();
         let is_queueing = self.options.delay_start && start.step > 0 && stands;
-        let share = if start.careful > 0 { CAREFUL_SHARE } else { STEP_SHARE };
+        let share = if start.cautious > 0 { CAUTIOUS_SHARE } else { STEP_SHARE };
         // Two packets more or less are chance.
         let is_short = f64::from(start.packets + 2) < share * sent * now.since(start.began).as_secs_f64();
         if is_short || (is_queueing && start.before.is_some()) {
             return self.end_start(now, received.min(sent));
         }
-        if is_queueing && start.careful == 0 {
+        if is_queueing && start.cautious == 0 {
             // Perhaps a queue of others: the same rate once more, then smaller steps.
-            self.start = Some(Start { packets: 0, began: now, careful: CAREFUL_STEPS, ..start });
+            self.start = Some(Start { packets: 0, began: now, cautious: CAUTIOUS_STEPS, ..start });
             return;
         }
         // The first step goes as far as TCP's initial window.
@@ -177,36 +177,35 @@ impl Receiver {
         let mut joins = 0;
         while held + joins < self.waves.active_waves()
             && (joins == 0
-                || start.careful == 0 && self.held_rate(now, held + joins + 1).unwrap_or(0.0) <= most)
+                || start.cautious == 0 && self.held_rate(now, held + joins + 1).unwrap_or(0.0) <= most)
         {
             joins += 1;
         }
-        let careful = if is_queueing { CAREFUL_STEPS } else { start.careful.saturating_sub(1) };
+        let cautious = if is_queueing { CAUTIOUS_STEPS } else { start.cautious.saturating_sub(1) };
         let successes = start.successes + u32::from(start.step > 0);
         self.start =
-            Some(Start { step: joins, packets: 0, joined: now, began: now, careful, successes, ..start });
+            Some(Start { step: joins, packets: 0, joined: now, began: now, cautious, successes, ..start });
         self.join_waves(now, joins, Cause::SlowStart);
     }
 
-    /// A moment passes: if there was no loss and no queue for long, the receiver tries whether there is more.
-    pub(super) fn try_more(&mut self, now: Time) {
+    /// A decision point passes: if there was no loss and no queue for long, the receiver probes for more bandwidth.
+    pub(super) fn probe_bandwidth(&mut self, now: Time) {
         let was_empty = self.delay.take_highest_s() < self.options.idle_delay.as_secs_f64();
-        let (at, patience) = self.trial;
-        let quiet = self.waves.slot() * u64::from(patience);
+        let quiet = self.waves.slot() * u64::from(self.probe_patience);
         let since_loss_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
         if !was_empty || since_loss_us < quiet.as_us() {
-            self.trial.0 = at.max(now + self.waves.slot());
+            self.next_probe = self.next_probe.max(now + self.waves.slot());
         }
-        // Marks that come before a queue stands show better than a trial whether there is more; where each channel has
+        // Marks that come before a queue stands show better than a probe whether there is more; where each channel has
         // a queue, an empty one shows nothing.
-        let is_known = self.scalable.is_some() || self.isolation.share(self.options.fall).is_some();
-        let waits = self.start.is_some() || now < self.trial.0 || self.joining.is_some();
+        let is_known = self.scalable.is_some() || self.per_flow_queue.share(self.options.fall).is_some();
+        let waits = self.start.is_some() || now < self.next_probe || self.joining.is_some();
         if waits || is_known || self.fair.is_infinite() {
             return;
         }
         let before = Some(self.fair);
         self.delay.take_lowest_s();
-        self.start = Some(Start::new(now, CAREFUL_STEPS, before));
+        self.start = Some(Start::new(now, CAUTIOUS_STEPS, before));
     }
 
     /// The start is over: the last step is undone, and the history begins at the rate that came.
@@ -221,9 +220,9 @@ impl Receiver {
             self.release(self.held.len() - 1, true, Cause::Loss);
         }
         if start.before.is_some() {
-            let patience =
-                if start.successes > 0 { FIRST_PATIENCE } else { (2 * self.trial.1).min(MOST_PATIENCE) };
-            self.trial = (now + self.waves.slot() * u64::from(patience), patience);
+            let doubled = (2 * self.probe_patience).min(MOST_PATIENCE);
+            self.probe_patience = if start.successes > 0 { FIRST_PATIENCE } else { doubled };
+            self.next_probe = now + self.waves.slot() * u64::from(self.probe_patience);
             if start.successes == 0 {
                 return;
             }
@@ -239,8 +238,8 @@ impl Receiver {
         if self.options.marks == Marks::Fraction {
             self.scalable = Some((Scalable::new(rate * self.smooth_rtt_s), self.last_sent));
         }
-        self.owed = (0.0, now);
-        self.carried = None;
+        (self.rate_deficit, self.rate_deficit_at) = (0.0, now);
+        self.bottleneck_rate = None;
         self.update_fair();
     }
 }

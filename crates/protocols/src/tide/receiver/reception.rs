@@ -1,7 +1,7 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
 use super::decision::{MOST_PATIENCE, STEP_PACKETS};
-use super::{Receiver, Slot, Timer};
+use super::{BottleneckRate, Interval, Receiver, Slot, Timer};
 use crate::tide::header::{Base, Data, Header};
 use layercast_core::cannot_be;
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
@@ -17,18 +17,18 @@ const HELD_SHARE: f64 = 0.87;
 /// next loss costs it a timeout.
 const FEWEST_IN_FLIGHT: f64 = 8.0;
 
-/// The part of a moment's packets from which on their loss shows that the queue was offered too much, and so many at least.
+/// The part of the packets between two decision points from which on their loss shows that the queue was offered too much, and so many at least.
 const OVERLOAD: f64 = 0.05;
 const FEWEST_LOST: u32 = 8;
 
-/// What remains in a moment of the highest rate that came.
+/// What remains at a decision point of the highest rate received before.
 const FADING: f64 = 0.97;
 
 /// Slots after which the fair rate may be twice what came in an overload.
 const SLOTS_TO_DOUBLE: f64 = 4.0;
 
-/// The moment of a slot of which none has passed.
-const NO_MOMENT: u32 = u32::MAX;
+/// The decision point of a slot of which none has passed.
+const NO_DECISION_POINT: u32 = u32::MAX;
 
 /// Packets that end the session.
 const ENDS: u32 = 2;
@@ -68,7 +68,7 @@ impl Receiver {
         if let Some(base) = header.base {
             self.on_base(now, base);
         }
-        self.on_moment(now, header.phase_us);
+        self.on_decision_point(now, header.phase_us);
     }
 
     /// The session is over when the base channel says so.
@@ -92,7 +92,7 @@ impl Receiver {
         };
         let ended = starts_slot(&self.waves, number, header.slot, now.since(self.slot.began));
         let Some((ahead, _)) = ended else { return };
-        self.slot = Slot { number: Some(header.slot), began, moment: NO_MOMENT };
+        self.slot = Slot { number: Some(header.slot), began, decision_point: NO_DECISION_POINT };
         for _ in 0..ahead.min(self.waves_held()) {
             self.release(1, true, Cause::WaveEnded);
         }
@@ -109,7 +109,7 @@ impl Receiver {
 
     /// A packet of the newest channel: the first one ends the join.
     fn on_newest(&mut self, now: Time) {
-        let Some((since, _)) = self.joining.take() else { return };
+        let Some(since) = self.joining.take() else { return };
         self.timers.disarm(Timer::Join);
         let delay_s = now.since(since).as_secs_f64();
         let held = self.waves_held();
@@ -146,7 +146,7 @@ impl Receiver {
                 marks.add(&Packet { layer, seq, sent });
                 self.on_losses(now, marks);
             }
-            self.counted.0 += 1;
+            self.interval.received += 1;
             if let Some(start) = &mut self.start {
                 start.packets += 1;
             }
@@ -183,11 +183,11 @@ impl Receiver {
             }
         }
         self.lost += u64::from(losses.count);
-        self.counted.1 += losses.count;
+        self.interval.lost += losses.count;
         self.place_loss(now, first.layer);
         let (rtt_s, delay_s) = (self.rtt_s(), self.delay.last_s());
         let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
-        let lasts = self.witness.is_full(delay_s)
+        let lasts = self.loss_delay_rank.is_full(delay_s)
             && self.fair * rtt_s > FEWEST_IN_FLIGHT
             && self.history.is_just_over(first.sent, rtt_s);
         if lasts && self.on_overload_lasts(now, held) {
@@ -195,9 +195,9 @@ impl Receiver {
         }
         if self.history.on_loss(first.sent, losses.count, rtt_s, held * rtt_s) {
             self.leaving_until = now;
-            self.extensions = 0;
+            self.extended_leaves = 0;
             self.periods += 1;
-            self.witness.on_loss(delay_s);
+            self.loss_delay_rank.on_loss(delay_s);
             self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
         }
     }
@@ -207,11 +207,11 @@ impl Receiver {
     fn on_overload_lasts(&mut self, now: Time, held: f64) -> bool {
         let is_ours = self.waves_held() > 0
             && held > HELD_SHARE * self.fair
-            && self.extensions < self.options.overload_leaves;
+            && self.extended_leaves < self.options.overload_leaves;
         if is_ours {
             self.release(self.held.len() - 1, true, Cause::Loss);
             self.leaving_until = now + self.options.leave_bound;
-            self.extensions += 1;
+            self.extended_leaves += 1;
         }
         is_ours || now < self.leaving_until
     }
@@ -220,38 +220,39 @@ impl Receiver {
     pub(super) fn update_fair(&mut self) {
         let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
         let fair = self.history.fair_rate(since_us as f64 * 1e-6, self.smooth_rtt_s);
-        let least = if self.witness.is_random() {
+        let least = if self.loss_delay_rank.is_random() {
             let rtt_s = self.rtt_s().max(self.options.assumed_rtt.as_secs_f64());
             self.options.fair_to.packets_per_s(self.options.random_loss, rtt_s)
         } else {
             0.0
         };
         let slots = since_us as f64 * 1e-6 / self.waves.slot().as_secs_f64();
-        let share = self.isolation.share(self.options.fall).filter(|_| self.options.one_share);
+        let share = self.per_flow_queue.share(self.options.fall).filter(|_| self.options.one_share);
         let most = share.map_or(f64::INFINITY, |share| {
             // Flows may have left: after a long time without losses there may be more.
             share * pow(2.0, (slots - f64::from(MOST_PATIENCE)).max(0.0))
         });
         self.fair = fair.unwrap_or(f64::INFINITY).max(least).min(most).min(self.scalable_rate());
-        if let Some((rate, at)) = self.carried {
+        if let Some(BottleneckRate { packets_per_s, at }) = self.bottleneck_rate {
             let slots = self.last_packet.since(at).as_secs_f64() / self.waves.slot().as_secs_f64();
-            self.fair = self.fair.min(rate * pow(2.0, slots / SLOTS_TO_DOUBLE));
+            self.fair = self.fair.min(packets_per_s * pow(2.0, slots / SLOTS_TO_DOUBLE));
         }
     }
 
-    /// A moment has passed: if the queue is full and many packets were lost, what came is what the bottleneck carries. The emulated TCP
+    /// A decision point has passed: if the queue is full and many packets were lost, what came is what the bottleneck carries. The emulated TCP
     /// does not know that: after a long time without losses its window counts for as many events as are remembered.
-    pub(super) fn note_carried(&mut self, now: Time) {
-        let (received, lost, since) = core::mem::replace(&mut self.counted, (0, 0, now));
-        let passed_s = now.since(since).as_secs_f64();
+    pub(super) fn note_bottleneck(&mut self, now: Time) {
+        let next = Interval { began: now, ..Interval::default() };
+        let Interval { began, received, lost } = core::mem::replace(&mut self.interval, next);
+        let passed_s = now.since(began).as_secs_f64();
         if passed_s <= 0.0 {
             return;
         }
-        // In one moment less may come because a host was busy.
-        self.came = (f64::from(received) / passed_s).max(FADING * self.came);
+        // In one interval less may come because a host was busy.
+        self.peak_received = (f64::from(received) / passed_s).max(FADING * self.peak_received);
         let is_much = f64::from(lost) > OVERLOAD * f64::from(received + lost);
-        if lost >= FEWEST_LOST && is_much && self.witness.is_full(self.delay.last_s()) {
-            self.carried = Some((self.came, now));
+        if lost >= FEWEST_LOST && is_much && self.loss_delay_rank.is_full(self.delay.last_s()) {
+            self.bottleneck_rate = Some(BottleneckRate { packets_per_s: self.peak_received, at: now });
         }
     }
 
@@ -273,7 +274,7 @@ impl Receiver {
             let slower = if wave > 0 { waves.joined_rate(wave - 1) } else { 0.0 };
             fallen * (waves.joined_rate(wave) - slower)
         });
-        self.isolation.on_loss(rates, place);
+        self.per_flow_queue.on_loss(rates, place);
     }
 }
 

@@ -20,7 +20,7 @@ const WAITING_MAX: usize = 8 << 20;
 /// How long the end waits for what is not written yet.
 const FINISH_WITHIN: Duration = Duration::from_secs(2);
 /// The interval of checks for it.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const TICK: Duration = Duration::from_millis(5);
 
 /// Where the units of a layer go.
 pub enum StreamOutput {
@@ -256,7 +256,7 @@ impl Outputs {
         let end = Instant::now() + FINISH_WITHIN;
         // A pipe that nobody reads keeps its thread, which ends with the program.
         while Instant::now() < end && outputs.iter().any(|output| !output.thread.is_finished()) {
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(TICK);
         }
     }
 }

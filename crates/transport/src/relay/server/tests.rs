@@ -38,7 +38,7 @@ fn until(
     let (begin, clock) = (Instant::now(), Clock::default());
     loop {
         server.read(&mut |_| {});
-        server.look(&mut |_| {});
+        server.poll(&mut |_| {});
         for index in 0..tunnels.len() {
             inbox.clear();
             inbox.drain(tunnels[index].socket(), None, &clock).expect("packets");
@@ -107,7 +107,7 @@ fn beyond_the_highest_rate_packets_are_dropped_and_nobody_is_let_in() {
         // 80 Mbit/s.
         server.forward(0, Channel(0), SOURCE, [packet.as_slice(); 10], Ecn::Capable);
         server.read(&mut |_| {});
-        server.look(&mut |_| {});
+        server.poll(&mut |_| {});
         inbox.clear();
         inbox.drain(tunnels[0].socket(), None, &Clock::default()).expect("packets");
         tunnels[0].work(&mut inbox);

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::host::Clock;
 
 /// The interval of checks of a reader that waits for room.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const TICK: Duration = Duration::from_millis(200);
 
 /// Where the data of a layer comes from.
 pub enum StreamInput {
@@ -72,7 +72,7 @@ impl Shared {
             if closed.load(Ordering::Relaxed) {
                 return false;
             }
-            let waited = self.room.wait_timeout(state, LOOK_EVERY);
+            let waited = self.room.wait_timeout(state, TICK);
             state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);
         }
         state.0.push(clock.now(), unit);

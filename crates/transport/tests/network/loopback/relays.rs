@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use layercast_delivery::relay::child::News;
+use layercast_delivery::relay::child::ParentEvent;
 use layercast_delivery::relay::message::{Alternatives, MESSAGE_MAX, Message};
 use layercast_delivery::relay::parent::Limits;
 use layercast_delivery::relay::session::{Allowed, SessionKey};
@@ -212,8 +212,8 @@ fn a_receiver_goes_to_another_relay_and_keeps_what_it_has() {
     });
     assert_eq!(fs::read(temp.0.join("into/file")).unwrap(), data);
     assert!(done.is_ok() && first.is_none() && sessions == 1);
-    let served: Vec<_> = news.iter().filter(|one| matches!(one, News::Served(_))).copied().collect();
-    assert_eq!(served, [News::Served(first_at), News::Served(second_at)], "{news:?}");
+    let served: Vec<_> = news.iter().filter(|one| matches!(one, ParentEvent::Served(_))).copied().collect();
+    assert_eq!(served, [ParentEvent::Served(first_at), ParentEvent::Served(second_at)], "{news:?}");
     source.end().unwrap();
     second.end();
 }

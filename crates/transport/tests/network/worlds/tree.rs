@@ -15,7 +15,7 @@ use layercast_protocols::registry::{self, Header, Protocol};
 
 use super::through_bytes;
 
-/// How many pieces of data the source has.
+/// How many chunks of data the source has.
 pub(super) const PIECES: u64 = 400;
 const PARENTS: [Option<usize>; 5] = [None, Some(0), Some(1), Some(1), Some(0)];
 const DELAY: Duration = Duration::from_ms(10);
@@ -28,7 +28,7 @@ const END: Time = Time::from_ns(400_000_000_000);
 pub(super) struct Outcome {
     /// Every input and action, with its node and time.
     pub(super) log: Vec<String>,
-    /// How many pieces each receiver delivered.
+    /// How many chunks each receiver delivered.
     pub(super) delivered: Vec<u64>,
     /// How many repairs were sent.
     pub(super) repairs: u64,

@@ -15,10 +15,15 @@ pub(super) const LINKS: [&str; 5] = ["A-B", "B-R1", "B-R2", "B-R3", "B-R4"];
 /// The profiles, in the order of their index in a study.
 pub(super) const PROFILES: [&str; 3] = ["backlog", "count", "literal"];
 
-/// An experiment over time, and the study of it with each profile.
+/// The round-trip time of the empty path, which AMCA alone measures (`docs/studies.md`), as a source knows it that does
+/// not have to measure it.
+const EMPTY_PATH: &str = "session.amca.known_base=61.1 ms";
+
+/// An experiment over time, and the study of it with each profile, and with the default one where the path is known.
 pub(super) struct TimeSeries {
     scenario: &'static str,
     pub(super) backlog: &'static str,
+    pub(super) known: &'static str,
     pub(super) count: &'static str,
     pub(super) literal: &'static str,
 }
@@ -27,6 +32,7 @@ macro_rules! trajectories {
     ($($scenario:literal: $study:literal),* $(,)?) => { [$(TimeSeries {
         scenario: concat!("amca/", $scenario),
         backlog: $study,
+        known: concat!($study, "-known"),
         count: concat!($study, "-count"),
         literal: concat!($study, "-literal"),
     }),*] };
@@ -175,9 +181,9 @@ fn profile(name: &str) -> String {
     format!("session.amca.profile={name}")
 }
 
-/// An experiment over time with one profile; that of figure 6 with each N.
-fn time_series(time_series: &TimeSeries, name: &'static str, of: &str) -> Study {
-    let set = [probes(), vec![profile(of)]].concat();
+/// An experiment over time with some rules; that of figure 6 with each N.
+fn time_series(time_series: &TimeSeries, name: &'static str, rules: Vec<String>) -> Study {
+    let set = [probes(), rules].concat();
     let outer: Vec<Option<u32>> = match time_series.backlog {
         "convergence" => EVERY.into_iter().map(Some).collect(),
         _ => vec![None],
@@ -226,7 +232,9 @@ impl Factor {
 pub(super) fn studies() -> Vec<Study> {
     let trajectories = COURSES.iter().flat_map(|one| {
         let names = [one.backlog, one.count, one.literal];
-        names.into_iter().zip(PROFILES).map(|(name, of)| time_series(one, name, of))
+        let profiles =
+            names.into_iter().zip(PROFILES).map(|(name, of)| time_series(one, name, vec![profile(of)]));
+        profiles.chain([time_series(one, one.known, vec![EMPTY_PATH.to_owned()])])
     });
     trajectories.chain(FACTORS.iter().flat_map(factor)).collect()
 }

@@ -38,7 +38,7 @@ fn time_series(flows: &[(&str, Kbps<'_>)], drops: Kbps<'_>, completion_s: Option
 
 fn one(study: &'static str, flows: &[(&str, Kbps<'_>)], drops: Kbps<'_>) -> Data {
     let mut measured = Measured::default();
-    measured.add_course(None, time_series(flows, drops, None));
+    measured.add_time_series(None, time_series(flows, drops, None));
     data(study, measured)
 }
 
@@ -67,7 +67,7 @@ fn alone(after: fn(u32) -> u32, swing: fn(u32) -> f64, drops: Kbps<'_>) -> Data 
             second if second % 2 == 0 => 900.0,
             _ => 900.0 * (1.0 - swing(every)),
         };
-        measured.add_course(Some(every), time_series(&[("amca@R1", &kbps)], drops, None));
+        measured.add_time_series(Some(every), time_series(&[("amca@R1", &kbps)], drops, None));
     }
     data("convergence", measured)
 }
@@ -151,7 +151,7 @@ fn a_transfer_is_over_when_both_have_all() {
         let (amca, tcp) = (move |_| kbps, move |_| 900.0 - kbps);
         let flows: [(&str, Kbps<'_>); 3] = [("amca@R1", &amca), ("amca@R2", &amca), ("tcp@R3", &tcp)];
         let mut measured = Measured::default();
-        measured.add_course(None, time_series(&flows, &|_| 0.0, completion_s));
+        measured.add_time_series(None, time_series(&flows, &|_| 0.0, completion_s));
         verdicts(&data("finite", measured), Label::Figure(10))
     };
     assert_eq!(transfer(Some(95.0), 440.0), [Holds; 4]);

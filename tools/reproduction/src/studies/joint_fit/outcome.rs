@@ -3,7 +3,7 @@
 use layercast_laboratory::sweep::Part;
 
 use super::Point;
-use crate::readings::rhythm::{PHASES, Rhythm};
+use crate::readings::rhythm::{PHASES, Reading};
 use crate::samples::{Samples, format_samples};
 use crate::studies::experiment::{Case, Meant, Runner, mean, samples};
 use crate::studies::page::{Placed, Report, Side};
@@ -15,11 +15,15 @@ const SIMULATIONS: [(u32, &str, &str, bool); 3] = [
     (5, "thesis/simulation-5-elm", "thesis/simulation-5-rlc", true),
 ];
 const NODES: [&str; 3] = ["R1", "R2", "R3"];
+/// Replications where nothing queues, at one delay.
 const REPLICATIONS: u32 = 15;
-/// Replications of each phase, in both readings.
+/// Replications at each delay where something does.
 const OF_A_PHASE: u32 = 2;
+/// The readings, of which the first counts.
+const READINGS: [Reading; 3] = [Reading::Together, Reading::Plain, Reading::Jittered];
 
 /// Of both protocols the replications of one set of runs.
+#[derive(Default)]
 struct Pair {
     elm: Vec<Part>,
     rlc: Vec<Part>,
@@ -29,12 +33,9 @@ struct Pair {
 struct Row {
     simulation: u32,
     node: &'static str,
-    /// ELM's index less RLC's: as the scenario, in the plain reading, in the jittered one.
+    /// ELM's index less RLC's in each reading; none in one that changes nothing there.
     differences: [Option<Samples>; 3],
 }
-
-/// The columns of the differences.
-const READINGS: [&str; 3] = ["as the scenario", "plain, eight phases", "jittered, eight phases"];
 
 pub(super) fn run(runner: &Runner, point: &Point, report: &mut Report) -> anyhow::Result<()> {
     let mut rows = Vec::new();
@@ -42,29 +43,31 @@ pub(super) fn run(runner: &Runner, point: &Point, report: &mut Report) -> anyhow
     let mut oscillates = Vec::new();
     for (simulation, elm, rlc, queues) in SIMULATIONS {
         let cases = [Case::new(elm)?.with(point.elm()), Case::new(rlc)?.with(point.rlc())];
-        let as_is = pair(runner, &format!("simulation {simulation} fitted"), &cases, REPLICATIONS)?;
-        let readings = if queues { Some(both(runner, simulation, &cases)?) } else { None };
+        let mut readings = Vec::new();
+        for reading in READINGS.into_iter().filter(|&reading| queues || reading == READINGS[0]) {
+            readings.push(phases(runner, simulation, reading, &cases, queues)?);
+        }
+        let mut counting = Pair::default();
+        for phase in readings.first().into_iter().flatten() {
+            counting.elm.extend_from_slice(&phase.elm);
+            counting.rlc.extend_from_slice(&phase.rlc);
+        }
         for node in NODES {
-            let [elm, rlc] = indices(&as_is, node);
-            let by_phase = |phases: &[Pair]| {
-                let means = |pair: &Pair| indices(pair, node).map(|index| index.statistic().mean);
-                let each = phases.iter().map(means);
-                Samples(each.map(|[elm, rlc]| elm.zip(rlc).map(|(elm, rlc)| elm - rlc)).collect())
-            };
-            let of = |reading: usize| readings.as_ref().map(|all| by_phase(&all[reading]));
-            let differences = [Some(elm.less(&rlc)), of(0), of(1)];
+            let differences =
+                [0, 1, 2].map(|reading| readings.get(reading).map(|all| differences(all, node)));
             let changes = |parts: &[Part], session: &str| {
                 samples(parts, &format!("{session}@{node}"), "level_changes", 0)
             };
-            let (slow, quick) = (changes(&as_is.elm, "elm"), changes(&as_is.rlc, "rlc"));
+            let (slow, quick) = (changes(&counting.elm, "elm"), changes(&counting.rlc, "rlc"));
             oscillates.push(Placed::of(&slow.less(&quick), 0.0).side == Side::Below);
             let experiment = format!("simulation {simulation}, {node}");
+            let [elm, rlc] = indices(&counting, node);
             for (name, samples) in [("ELM", &elm), ("RLC", &rlc)] {
                 report.keep(&experiment, name, "index", samples);
             }
-            for (name, difference) in READINGS.iter().zip(&differences) {
+            for (reading, difference) in READINGS.iter().zip(&differences) {
                 if let Some(difference) = difference {
-                    report.keep(&experiment, name, "ELM's index less RLC's", difference);
+                    report.keep(&experiment, reading.name(), "ELM's index less RLC's", difference);
                 }
             }
             more.push(vec![
@@ -78,14 +81,14 @@ pub(super) fn run(runner: &Runner, point: &Point, report: &mut Report) -> anyhow
             lines.push(vec![
                 simulation.to_string(),
                 node.to_owned(),
-                format_samples(&of_tcp(&as_is.elm, "elm", node)),
-                format_samples(&of_tcp(&as_is.rlc, "rlc", node)),
+                format_samples(&of_tcp(&counting.elm, "elm", node)),
+                format_samples(&of_tcp(&counting.rlc, "rlc", node)),
             ]);
             rows.push(Row { simulation, node, differences });
         }
     }
-    for (reading, name) in READINGS.iter().enumerate() {
-        report.page.say(&verdict(&rows, reading, name));
+    for (position, reading) in READINGS.iter().enumerate() {
+        report.page.say(&verdict(&rows, position, reading.name()));
     }
     let calm = oscillates.iter().filter(|&&calm| calm).count();
     report
@@ -98,7 +101,7 @@ pub(super) fn run(runner: &Runner, point: &Point, report: &mut Report) -> anyhow
         "ELM of TCP:",
         "RLC of TCP:",
         "ELM's index less RLC's:",
-        "plain phases:",
+        "plain:",
         "jittered:",
     ]);
     for (mut line, row) in lines.into_iter().zip(&rows) {
@@ -151,21 +154,40 @@ fn pair(runner: &Runner, name: &str, cases: &[Case; 2], replications: u32) -> an
     Ok(Pair { elm: of("elm", &cases[0])?, rlc: of("rlc", &cases[1])? })
 }
 
-/// Both readings, a pair for each phase.
-fn both(runner: &Runner, simulation: u32, cases: &[Case; 2]) -> anyhow::Result<[Vec<Pair>; 2]> {
-    let phases = |rhythm: fn(u8) -> Rhythm| -> anyhow::Result<Vec<Pair>> {
-        let mut all = Vec::new();
-        for phase in 0..PHASES {
-            let rhythm = rhythm(phase);
-            let [elm, rlc] = cases;
-            let shifted =
-                [elm.with(rhythm.overrides(&elm.read()?)), rlc.with(rhythm.overrides(&rlc.read()?))];
-            let name = format!("simulation {simulation} fitted {}", rhythm.name());
-            all.push(pair(runner, &name, &shifted, OF_A_PHASE)?);
-        }
-        Ok(all)
+/// A reading of a simulation, a pair for each delay: one where nothing queues.
+fn phases(
+    runner: &Runner,
+    simulation: u32,
+    reading: Reading,
+    cases: &[Case; 2],
+    queues: bool,
+) -> anyhow::Result<Vec<Pair>> {
+    let (phases, replications) = if queues { (PHASES, OF_A_PHASE) } else { (1, REPLICATIONS) };
+    let mut all = Vec::new();
+    for phase in 0..phases {
+        let rhythm = reading.at(phase);
+        let [elm, rlc] = cases;
+        let shifted = [elm.with(rhythm.overrides(&elm.read()?)), rlc.with(rhythm.overrides(&rlc.read()?))];
+        all.push(pair(
+            runner,
+            &format!("simulation {simulation} fitted {}", rhythm.name()),
+            &shifted,
+            replications,
+        )?);
+    }
+    Ok(all)
+}
+
+/// ELM's index less RLC's at a node: of each replication at one delay, or the mean at each of several.
+fn differences(phases: &[Pair], node: &str) -> Samples {
+    let of = |pair: &Pair| {
+        let [elm, rlc] = indices(pair, node);
+        elm.less(&rlc)
     };
-    Ok([phases(Rhythm::Plain)?, phases(Rhythm::Jittered)?])
+    match phases {
+        [one] => of(one),
+        _ => Samples(phases.iter().map(|pair| of(pair).statistic().mean).collect()),
+    }
 }
 
 /// Jain's index at a node in each replication: of ELM and of RLC.

@@ -30,8 +30,8 @@ fn with_tcps(base: &Case, table: &str) -> Vec<Variant> {
     [scenario].into_iter().chain(TCPS.iter().map(changed)).collect()
 }
 
-/// Section V-E of the FLID-DL paper, figure 9 (a).
-fn flid(name: &'static str, pairs: u32, replications: u32) -> anyhow::Result<Competition> {
+/// Section V-E of the FLID-DL paper, figure 9 (a), with some pairs of a session and a TCP.
+pub(in crate::studies) fn flid_beside_tcp(pairs: u32) -> anyhow::Result<Case> {
     let mut set = vec![
         format!("flow.tcp.count={pairs}"),
         format!("link.A-B.rate={} kbit/s", 500 * pairs),
@@ -41,7 +41,11 @@ fn flid(name: &'static str, pairs: u32, replications: u32) -> anyhow::Result<Com
         set.push(format!("session.f{number}.start={{ uniform = [\"0 s\", \"5 s\"] }}"));
         set.push(format!("session.f{number}.stop=100 s"));
     }
-    let base = Case::new("flid/beside-tcp")?.with(set);
+    Ok(Case::new("flid/beside-tcp")?.with(set))
+}
+
+fn flid(name: &'static str, pairs: u32, replications: u32) -> anyhow::Result<Competition> {
+    let base = flid_beside_tcp(pairs)?;
     let mut variants = with_tcps(&base, "flow.tcp");
     let apart = variants.len();
     variants.push(Variant { name: "TCP on links of its own", case: flid_apart(&base, false)?, base: apart });

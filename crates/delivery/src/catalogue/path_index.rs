@@ -9,7 +9,7 @@ use crate::object::folders_above;
 
 /// What was at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum PathEntry {
     /// An object of its own, or the parts of a file.
     Object(Range<u32>),
     /// A file of a package, which has others that are current.
@@ -20,7 +20,7 @@ pub(super) enum Home {
 
 /// The object of each path: of its own, the first one of a file of parts, or a package.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Homes {
+pub(super) struct PathIndex {
     paths: BTreeMap<String, u32>,
     /// The paths of the files of each package, and how many of these are current.
     packages: BTreeMap<u32, (Arc<[String]>, usize)>,
@@ -28,7 +28,7 @@ pub(super) struct Homes {
     parts: BTreeMap<u32, u32>,
 }
 
-impl Homes {
+impl PathIndex {
     pub(super) fn toi(&self, path: &str) -> Option<u32> {
         self.paths.get(path).copied()
     }
@@ -54,18 +54,18 @@ impl Homes {
     }
 
     /// Frees a path.
-    pub(super) fn free(&mut self, path: &str) -> Option<Home> {
+    pub(super) fn free(&mut self, path: &str) -> Option<PathEntry> {
         let toi = self.paths.remove(path)?;
         let Some((_, current)) = self.packages.get_mut(&toi) else {
             let count = self.parts.remove(&toi).unwrap_or(1);
-            return Some(Home::Object(toi..toi.saturating_add(count)));
+            return Some(PathEntry::Object(toi..toi.saturating_add(count)));
         };
         *current -= 1;
         if *current > 0 {
-            return Some(Home::Package(toi));
+            return Some(PathEntry::Package(toi));
         }
         self.packages.remove(&toi);
-        Some(Home::LastOf(toi))
+        Some(PathEntry::LastOf(toi))
     }
 
     /// The files of packages that are at no path any more.

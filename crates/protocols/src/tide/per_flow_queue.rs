@@ -25,7 +25,7 @@ fn one_flow(fall: f64) -> f64 {
 
 /// Where losses are among the channels.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Isolation {
+pub(super) struct PerFlowQueueDetector {
     /// The part of packets on channels at least as fast as that of a loss, relative to its mean in a shared queue.
     place: f64,
     /// The rate of the channels that lose.
@@ -33,13 +33,13 @@ pub(super) struct Isolation {
     losses: u32,
 }
 
-impl Default for Isolation {
+impl Default for PerFlowQueueDetector {
     fn default() -> Self {
-        Isolation { place: 1.0, rate: 0.0, losses: 0 }
+        PerFlowQueueDetector { place: 1.0, rate: 0.0, losses: 0 }
     }
 }
 
-impl Isolation {
+impl PerFlowQueueDetector {
     /// A loss on the channel with this index; `rates` are those of the channels held, slowest first.
     pub(super) fn on_loss(&mut self, rates: impl Iterator<Item = f64> + Clone, channel: usize) {
         let total: f64 = rates.clone().sum();
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn losses_in_proportion_to_rates_are_of_one_queue() {
-        let mut isolation = Isolation::default();
+        let mut isolation = PerFlowQueueDetector::default();
         for number in 0..1000 {
             // The golden ratio spreads the losses evenly.
             let spread = f64::from(number) * 0.618_034;
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn losses_of_the_fastest_channel_show_the_share_of_one_flow() {
-        let mut isolation = Isolation::default();
+        let mut isolation = PerFlowQueueDetector::default();
         (0..40).for_each(|_| isolation.on_loss(rates(), 7));
         let newest = rates().last().unwrap_or_default();
         assert!(isolation.share(0.75).is_some_and(|share| (share / newest / 1.75 - 1.0).abs() < 1e-6));
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn few_channels_or_losses_say_nothing() {
-        let mut isolation = Isolation::default();
+        let mut isolation = PerFlowQueueDetector::default();
         (0..15).for_each(|_| isolation.on_loss(rates(), 7));
         assert_eq!(isolation.share(0.75), None);
         (0..100).for_each(|_| isolation.on_loss(rates().take(1), 0));

@@ -10,7 +10,7 @@ use layercast_core::units::Channel;
 use super::PacketSocket;
 
 /// Takes all packets of a source, and sends them by unicast to those that asked for them.
-pub trait Branch: fmt::Debug {
+pub trait UnicastPath: fmt::Debug {
     /// The socket by which they ask.
     fn socket(&self) -> &PacketSocket;
 
@@ -21,16 +21,16 @@ pub trait Branch: fmt::Debug {
     fn send(&mut self, channel: Channel, packets: &[IoSlice<'_>], ecn: Ecn);
 
     /// Does what is due.
-    fn look(&mut self);
+    fn poll(&mut self);
 
     /// The source has another address from now on.
     fn moved(&mut self, source: IpAddr);
 }
 
-/// A branch, and whether it is all there is.
+/// A second path, and whether it is all there is.
 #[derive(Debug)]
-pub(super) struct Branching {
-    pub(super) branch: Box<dyn Branch>,
+pub(super) struct SecondPath {
+    pub(super) path: Box<dyn UnicastPath>,
     /// Nothing is sent by multicast.
     pub(super) only: bool,
     /// Whether routers may mark its packets.

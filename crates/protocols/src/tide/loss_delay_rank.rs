@@ -1,4 +1,4 @@
-//! Delay as a second witness: what the queueing delay at a loss says about its cause.
+//! Delay as a second loss_delay_rank: what the queueing delay at a loss says about its cause.
 //!
 //! A full queue loses packets when the delay is largest; random loss does so at any delay. So what counts is where
 //! the delay at a loss ranks among delays at moments that do not depend on losses. The rank has no unit: it works for
@@ -24,7 +24,7 @@ const SHORTEST_S: f64 = 2e-3;
 
 /// Queueing delays at moments, and at losses.
 #[derive(Clone, Copy, Debug)]
-pub struct Witness {
+pub struct LossDelayRank {
     delays_s: [f64; SAMPLES],
     count: usize,
     mean_rank: f64,
@@ -33,13 +33,13 @@ pub struct Witness {
     at_loss_s: f64,
 }
 
-impl Default for Witness {
+impl Default for LossDelayRank {
     fn default() -> Self {
-        Witness { delays_s: [0.0; SAMPLES], count: 0, mean_rank: 1.0, losses: 0, at_loss_s: 0.0 }
+        LossDelayRank { delays_s: [0.0; SAMPLES], count: 0, mean_rank: 1.0, losses: 0, at_loss_s: 0.0 }
     }
 }
 
-impl Witness {
+impl LossDelayRank {
     /// The queueing delay at a moment, in seconds.
     pub fn sample(&mut self, delay_s: f64) {
         self.delays_s[self.count % SAMPLES] = delay_s;
@@ -93,26 +93,26 @@ mod tests {
     use super::*;
 
     /// Delays that rise from 0 to 63 ms and begin again, as a queue's.
-    fn witness() -> Witness {
-        let mut witness = Witness::default();
-        (0..64).for_each(|ms| witness.sample(f64::from(ms) * 1e-3));
-        witness
+    fn rank() -> LossDelayRank {
+        let mut rank = LossDelayRank::default();
+        (0..64).for_each(|ms| rank.sample(f64::from(ms) * 1e-3));
+        rank
     }
 
     #[test]
     fn losses_at_the_top_are_those_of_a_queue() {
-        let mut witness = witness();
-        (0..100).for_each(|_| witness.on_loss(0.06));
-        assert!(!witness.is_random() && witness.is_full(0.06) && !witness.is_full(0.01));
-        assert!((witness.full_s() - 0.06).abs() < 1e-9);
+        let mut rank = rank();
+        (0..100).for_each(|_| rank.on_loss(0.06));
+        assert!(!rank.is_random() && rank.is_full(0.06) && !rank.is_full(0.01));
+        assert!((rank.full_s() - 0.06).abs() < 1e-9);
     }
 
     #[test]
     fn losses_at_any_delay_are_random() {
-        let mut witness = witness();
-        (0..100).for_each(|number| witness.on_loss(f64::from(number * 37 % 64) * 1e-3));
-        assert!(witness.is_random() && witness.full_s() == 0.0);
-        let mut empty = Witness::default();
+        let mut rank = rank();
+        (0..100).for_each(|number| rank.on_loss(f64::from(number * 37 % 64) * 1e-3));
+        assert!(rank.is_random() && rank.full_s() == 0.0);
+        let mut empty = LossDelayRank::default();
         (0..64).for_each(|_| empty.sample(0.0));
         (0..100).for_each(|_| empty.on_loss(0.0));
         assert!(empty.is_random() && !empty.is_full(0.0));
@@ -120,16 +120,16 @@ mod tests {
 
     #[test]
     fn a_queue_that_is_always_full_loses_at_any_delay_but_not_at_random() {
-        let mut witness = Witness::default();
-        (0..64).for_each(|number| witness.sample(0.05 + 1e-4 * f64::from(number % 8)));
-        (0..100).for_each(|number| witness.on_loss(0.05 + 1e-4 * f64::from(number % 8)));
-        assert!(!witness.is_random());
+        let mut rank = LossDelayRank::default();
+        (0..64).for_each(|number| rank.sample(0.05 + 1e-4 * f64::from(number % 8)));
+        (0..100).for_each(|number| rank.on_loss(0.05 + 1e-4 * f64::from(number % 8)));
+        assert!(!rank.is_random());
     }
 
     #[test]
     fn few_losses_say_nothing() {
-        let mut witness = witness();
-        (0..7).for_each(|_| witness.on_loss(0.0));
-        assert!(!witness.is_random());
+        let mut rank = rank();
+        (0..7).for_each(|_| rank.on_loss(0.0));
+        assert!(!rank.is_random());
     }
 }

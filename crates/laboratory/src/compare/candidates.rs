@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::error::{CompareError, Refused};
+use super::error::{CompareError, Rejected};
 use crate::run::{self, Stop};
 use crate::scenario::{self, Catalogue, Scenario, ScenarioError, ScenarioErrors, nearest};
 
@@ -36,24 +36,24 @@ pub struct CompareRequest {
     pub reference: Option<String>,
     /// Leave out protocols that cannot carry the scenario, instead of refusing the comparison.
     pub skip_refused: bool,
-    /// A wish to stop while the contenders run.
+    /// A wish to stop while the candidates run.
     pub stop: Stop,
 }
 
 /// What is to be run.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// A contender for each protocol that can carry the scenario, in the order asked for; at least one.
-    pub contenders: Vec<Contender>,
+    /// A candidate for each protocol that can carry the scenario, in the order asked for; at least one.
+    pub candidates: Vec<Candidate>,
     /// The scenario without the compared sessions; none where there is no other traffic.
-    pub baseline: Option<Contender>,
+    pub baseline: Option<Candidate>,
     /// The others.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<Rejected>,
 }
 
 /// A protocol and the scenario in which its sessions are.
 #[derive(Debug, Clone)]
-pub struct Contender {
+pub struct Candidate {
     /// The protocol, or [`BASELINE`].
     pub protocol: String,
     /// The scenario's name or path.
@@ -89,10 +89,10 @@ pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared,
     }
     let reader =
         Reader { request, catalogue, base: &base, sessions: &sessions, common: &common, with: &with };
-    let (mut contenders, mut refused) = (Vec::new(), Vec::new());
+    let (mut candidates, mut refused) = (Vec::new(), Vec::new());
     for &protocol in &protocols {
-        match reader.contender(protocol) {
-            Ok(contender) => contenders.push(contender),
+        match reader.candidate(protocol) {
+            Ok(candidate) => candidates.push(candidate),
             Err((error, true)) => wrong.push(error),
             Err((error, false)) => refused.push(error),
         }
@@ -101,9 +101,9 @@ pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared,
         wrong.push(CompareError::Reference { name: name.clone(), known: protocols.join(", ") });
     }
     let is_fatal =
-        contenders.is_empty() || !request.skip_refused && !refused.iter().all(CompareError::is_of_marks);
+        candidates.is_empty() || !request.skip_refused && !refused.iter().all(CompareError::is_of_marks);
     if is_fatal && !refused.is_empty() {
-        wrong.push(CompareError::Refused { refused, of: protocols.len() });
+        wrong.push(CompareError::Rejected { refused, of: protocols.len() });
         refused = Vec::new();
     }
     match wrong.len() {
@@ -111,17 +111,17 @@ pub fn read(request: &CompareRequest, catalogue: &Catalogue) -> Result<Prepared,
         1 => return Err(wrong.remove(0)),
         _ => return Err(CompareError::Several(wrong)),
     }
-    let mut refused: Vec<Refused> = refused.iter().filter_map(as_refused).collect();
+    let mut refused: Vec<Rejected> = refused.iter().filter_map(as_rejected).collect();
     let baseline = reader.baseline().unwrap_or_else(|errors| {
-        refused.push(Refused::new(BASELINE, &errors));
+        refused.push(Rejected::new(BASELINE, &errors));
         None
     });
-    Ok(Prepared { contenders, baseline, refused })
+    Ok(Prepared { candidates, baseline, refused })
 }
 
-fn as_refused(error: &CompareError) -> Option<Refused> {
-    let CompareError::Contender { protocol, errors } = error else { return None };
-    Some(Refused::new(protocol, errors))
+fn as_rejected(error: &CompareError) -> Option<Rejected> {
+    let CompareError::Candidate { protocol, errors } = error else { return None };
+    Some(Rejected::new(protocol, errors))
 }
 
 fn common(request: &CompareRequest) -> Vec<String> {
@@ -189,7 +189,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The scenario with a protocol; or its mistakes, and whether the user's own setting of this protocol has one.
-    fn contender(&self, protocol: &str) -> Result<Contender, (CompareError, bool)> {
+    fn candidate(&self, protocol: &str) -> Result<Candidate, (CompareError, bool)> {
         let (texts, flags): (Vec<String>, Vec<Option<String>>) = self.overrides(protocol).into_iter().unzip();
         self.plan(protocol, &texts).map_err(|ScenarioErrors(errors)| {
             let flag = |error: &ScenarioError| flags.get(error.source.checked_sub(1)?)?.as_deref();
@@ -199,12 +199,12 @@ impl Reader<'_> {
                 None => error,
             };
             let errors = ScenarioErrors(errors.into_iter().map(placed).collect());
-            (CompareError::Contender { protocol: protocol.to_owned(), errors }, is_own)
+            (CompareError::Candidate { protocol: protocol.to_owned(), errors }, is_own)
         })
     }
 
     /// The scenario without the compared sessions, if anything is left.
-    fn baseline(&self) -> Result<Option<Contender>, ScenarioErrors> {
+    fn baseline(&self) -> Result<Option<Candidate>, ScenarioErrors> {
         let others = self.base.sessions.len() > self.sessions.len() || !self.base.flows.is_empty();
         if !others {
             return Ok(None);
@@ -215,14 +215,14 @@ impl Reader<'_> {
         self.plan(BASELINE, &overrides).map(Some)
     }
 
-    fn plan(&self, name: &str, overrides: &[String]) -> Result<Contender, ScenarioErrors> {
+    fn plan(&self, name: &str, overrides: &[String]) -> Result<Candidate, ScenarioErrors> {
         let request = self.request;
         let plan = scenario::read(&request.id, &request.text, overrides, self.catalogue)?;
         let mut command = format!("layercast run {}", request.id);
         for set in overrides {
             let _ = write!(command, " --set '{set}'");
         }
-        Ok(Contender {
+        Ok(Candidate {
             protocol: name.to_owned(),
             scenario: request.id.clone(),
             plan,
