@@ -43,6 +43,11 @@ struct Arguments {
     #[arg(long, value_name = "PART")]
     only: Option<String>,
 
+    /// Another set-up of a paper, as for `layercast run --set`, where a scenario has this key: in the reading that counts, with
+    /// results and page in a directory of its own
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
     /// Everything briefly, in a minute or so; the numbers mean little
     #[arg(long)]
     quick: bool,
@@ -74,6 +79,10 @@ const STUDIES: &str = "studies";
 struct OnStandardError;
 
 impl Listener for OnStandardError {
+    fn keeps(&self, what: &str, set: &str) {
+        eprintln!("{what}: has no {set}");
+    }
+
     fn begins(&self, what: &str, all: usize, done: usize) {
         eprintln!("{what}: {all} replications, {done} of them done");
     }
@@ -104,11 +113,25 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     let effort = if arguments.quick { Effort::Quick } else { Effort::Full };
-    let directory = arguments.out.join(paper.name);
+    for set in &arguments.set {
+        let is_taken = paper.studies.iter().any(|one| study::takes(one, set));
+        anyhow::ensure!(is_taken, "no scenario of {} takes {set}", paper.name);
+    }
+    let is_as_printed = arguments.set.is_empty();
+    let mut directory = arguments.out.join(paper.name);
+    if !is_as_printed {
+        directory.push(arguments.set.join("+").replace([' ', '"', '/'], ""));
+    }
     let sweeps = directory.join("sweeps").join(effort.name());
     // A mistake in the claims shows before anything is run.
     Report::new(paper, &Data { effort, studies: BTreeMap::new() }, &[])?;
-    let runs = Runs { effort, directory: &sweeps, jobs: arguments.jobs, listener: &OnStandardError };
+    let runs = Runs {
+        effort,
+        directory: &sweeps,
+        jobs: arguments.jobs,
+        set: &arguments.set,
+        listener: &OnStandardError,
+    };
     let counts = |reading| InReading { reading, counts: true };
     let is_wanted = |one: &&Study| {
         let only = arguments.only.as_deref().unwrap_or_default();
@@ -120,7 +143,7 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
     }
     let data = Data { effort, studies };
     let mut in_readings = Vec::new();
-    for reading in Reading::ALL.into_iter().filter(|_| !paper.readings.is_empty()) {
+    for reading in Reading::ALL.into_iter().filter(|_| is_as_printed && !paper.readings.is_empty()) {
         let mut data = data.clone();
         for one in paper.also_in(reading).filter(is_wanted) {
             data.studies
@@ -129,13 +152,13 @@ fn run(arguments: &Arguments, paper: &Paper) -> anyhow::Result<()> {
         in_readings.push((reading, data));
     }
     let report = Report::new(paper, &data, &in_readings)?;
-    // A brief run, or a part, must not change the documentation.
-    let is_whole = !arguments.quick && arguments.only.is_none();
+    // A brief run, a part, or another set-up must not change the documentation.
+    let is_whole = !arguments.quick && arguments.only.is_none() && is_as_printed;
     let page = arguments.page.clone().filter(|_| is_whole);
     let page = page.unwrap_or_else(|| directory.join("page.md"));
     write(&page, &page::markdown(&report))?;
     println!("Page     {}", page.display());
-    if arguments.only.is_none() {
+    if arguments.only.is_none() && is_as_printed {
         draw(arguments, &report)?;
     }
     if let Some(path) = arguments.summary.as_ref().filter(|_| is_whole) {

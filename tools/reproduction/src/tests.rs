@@ -43,6 +43,8 @@ fn study() -> Study {
 struct ProgressLog(Mutex<Vec<(String, usize, usize)>>);
 
 impl Listener for ProgressLog {
+    fn keeps(&self, _what: &str, _set: &str) {}
+
     fn begins(&self, what: &str, all: usize, done: usize) {
         self.0.lock().unwrap().push((what.to_owned(), all, done));
     }
@@ -59,7 +61,8 @@ fn scratch(name: &str) -> PathBuf {
 fn a_study_goes_on_where_it_stopped() {
     let directory = scratch("study");
     let run = |log: &ProgressLog| {
-        let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), listener: log };
+        let runs =
+            Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), set: &[], listener: log };
         study::run(&study(), None, &runs).unwrap()
     };
     let log = ProgressLog::default();
@@ -100,7 +103,7 @@ fn a_study_has_courses_categories_links_and_flows() {
         metrics: &["throughput_kbps", "drops"],
     };
     let log = ProgressLog::default();
-    let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), listener: &log };
+    let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), set: &[], listener: &log };
     let measured = study::run(&study, None, &runs).unwrap();
     let time_series = measured.time_series(Some(1)).unwrap();
     assert_eq!(time_series.replications().collect::<Vec<_>>(), [1, 2]);
@@ -293,7 +296,7 @@ fn in_a_reading_delays_take_turns() {
     let study =
         Study { name: "turns", scenario: "flid/many-receivers", sweeps, metrics: &["throughput_kbps"] };
     let log = ProgressLog::default();
-    let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), listener: &log };
+    let runs = Runs { effort: Effort::Quick, directory: &directory, jobs: Some(2), set: &[], listener: &log };
     let asked = InReading { reading: Reading::Together, counts: true };
     let measured = study::run(&study, Some(asked), &runs).unwrap();
     let time_series = measured.time_series(Some(1)).unwrap();

@@ -186,6 +186,9 @@ impl Measured {
 pub(crate) trait Listener: Sync {
     /// A sweep begins: what it is, how many replications there are, and how many are there already.
     fn begins(&self, what: &str, all: usize, done: usize);
+
+    /// A study whose scenario does not have what is set stays as it is.
+    fn keeps(&self, what: &str, set: &str);
 }
 
 /// Where and how studies are run.
@@ -196,6 +199,8 @@ pub(crate) struct Runs<'r> {
     pub(crate) directory: &'r Path,
     /// The number of threads.
     pub(crate) jobs: Option<usize>,
+    /// Changes of all scenarios that have these keys.
+    pub(crate) set: &'r [String],
     /// What hears of the progress.
     pub(crate) listener: &'r dyn Listener,
 }
@@ -217,7 +222,11 @@ pub(crate) fn run(
     runs: &Runs<'_>,
 ) -> Result<Measured, StudyError> {
     let mut measured = Measured::default();
+    let (further, unknown): (Vec<String>, Vec<String>) =
+        runs.set.iter().cloned().partition(|set| takes(study, set));
+    unknown.iter().for_each(|set| runs.listener.keeps(study.name, set));
     for sweep in &study.sweeps {
+        let sweep = &Sweep { set: [&sweep.set[..], &further].concat(), ..sweep.clone() };
         let Some(InReading { reading, counts }) = reading else {
             run_sweep(
                 study,
@@ -245,6 +254,11 @@ pub(crate) fn run(
         measured.add_in_turn(each);
     }
     Ok(measured)
+}
+
+/// Whether a study's scenario takes this change.
+pub(crate) fn takes(study: &Study, set: &str) -> bool {
+    plan(study, &[set.to_owned()]).is_ok()
 }
 
 /// The name of a sweep's directory.

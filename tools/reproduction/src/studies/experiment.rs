@@ -20,8 +20,6 @@ pub(crate) struct Case {
     pub(crate) text: String,
     /// Changes, as for `--set`.
     pub(crate) set: Vec<String>,
-    /// What is measured in addition to throughput, losses and level changes.
-    pub(crate) metrics: &'static [&'static str],
 }
 
 impl Case {
@@ -29,7 +27,7 @@ impl Case {
     pub(crate) fn new(scenario: &'static str) -> anyhow::Result<Case> {
         let found =
             catalogue::find(scenario).with_context(|| format!("there is no built-in scenario {scenario}"))?;
-        Ok(Case { scenario, text: found.text.to_owned(), set: Vec::new(), metrics: &[] })
+        Ok(Case { scenario, text: found.text.to_owned(), set: Vec::new() })
     }
 
     /// The same with more changes.
@@ -94,7 +92,7 @@ impl Runner {
             text: case.text.clone(),
             overrides: case.set.clone(),
             vary: vary.to_vec(),
-            metrics: METRICS.iter().chain(case.metrics).map(|&metric| metric.to_owned()).collect(),
+            metrics: METRICS.map(str::to_owned).to_vec(),
             replications: Some(self.count(replications)),
             seed,
             command: command(case, vary),

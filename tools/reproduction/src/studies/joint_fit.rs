@@ -6,7 +6,6 @@
 //! round-trip time cannot be fitted there: nothing queues in these simulations.
 
 mod outcome;
-mod shared_link;
 mod targets;
 
 use layercast_core::math;
@@ -95,8 +94,6 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     let [(before, _, at_scenario), (after, point, fitted)] = [&judged[0], &judged[best]];
     let mut report = Report::new();
     outcome::run(runner, point, &mut report)?;
-    report.page.say("");
-    shared_link::run(runner, point, &mut report)?;
     report.page.say("");
     report.page.say(&format!(
         "Fitted: {}. Error {}; with the scenarios' values ({}) {}.",
