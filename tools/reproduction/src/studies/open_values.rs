@@ -10,7 +10,7 @@ pub(super) use cases::flid_beside_tcp;
 
 use super::TWICE;
 use super::experiment::{Case, Runner, over_tcp};
-use super::page::{Placed, Report};
+use super::page::{CHANGES, Placed, Report};
 use crate::readings::rhythm::{PHASES, Rhythm};
 use crate::samples::{Samples, format_samples};
 
@@ -55,7 +55,7 @@ pub(super) fn check() -> anyhow::Result<()> {
 pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     let mut report = Report::new();
     report.page.heading(&["experiment", "values", "jittered:", "conclusion"]);
-    report.more.heading(&["experiment", "values", "plain:"]);
+    report.more.heading(&["experiment", "values", "jittered:", "plain:", "conclusion"]);
     for competition in cases::competitions()? {
         compete(runner, &competition, &mut report)?;
     }
@@ -82,8 +82,12 @@ fn compete(runner: &Runner, competition: &Competition, report: &mut Report) -> a
             _ => placed.name(TWICE),
         };
         let name = if position == 0 { competition.name.to_owned() } else { String::new() };
-        report.more.row(&[name.clone(), variant.name.to_owned(), format_samples(&of.plain)]);
-        report.page.row(&[name, variant.name.to_owned(), format_samples(&of.jittered), conclusion]);
+        let row = [variant.name.to_owned(), format_samples(&of.jittered)];
+        report.more.row(&[&[name.clone()], &row[..], &[format_samples(&of.plain), conclusion.clone()]].concat());
+        // The page has what changes the conclusion.
+        if position == 0 || conclusion == CHANGES {
+            report.page.row(&[&[name], &row[..], &[conclusion]].concat());
+        }
     }
     Ok(())
 }

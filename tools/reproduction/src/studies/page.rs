@@ -68,6 +68,9 @@ pub(crate) fn with_table(page: &str, study: &str, table: &str) -> Option<String>
     replaced(page, &format!("<!-- study: {study} -->"), &format!("<!-- end of {study} -->"), table)
 }
 
+/// What a conclusion does that another value takes away.
+pub(crate) const CHANGES: &str = "**changes**";
+
 /// On which side of a bound all of a 95 % interval lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -110,6 +113,6 @@ impl Placed {
 
     /// What becomes of a conclusion that was drawn from a base.
     pub(crate) fn against(self, base: Placed) -> &'static str {
-        if self.side == base.side { "stays" } else { "**changes**" }
+        if self.side == base.side { "stays" } else { CHANGES }
     }
 }
