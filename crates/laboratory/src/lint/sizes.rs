@@ -28,7 +28,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Doubt> {
 
 fn check_table(facts: &Facts<'_>, table: Table<'_>, packet: Size, doubts: &mut Vec<Doubt>) {
     let key = |path: String| format!("{path}.packet_size");
-    let paths = || vec![key(table.path()), table.path(), key(format!("defaults.{}", table.kind))];
+    let paths = || vec![key(table.path()), key(format!("defaults.{}", table.kind)), table.path()];
     if packet.as_bytes() > MTU {
         doubts.push(Doubt {
             lint: PACKET_ABOVE_MTU,
