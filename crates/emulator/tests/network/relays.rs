@@ -6,6 +6,7 @@ use std::time::Duration;
 use layercast_core::units::{Channel, Duration as Span, Rate, Time};
 use layercast_emulator::{HopPlan, Host, ReceiverPlan, Report, SessionPlan};
 use layercast_simulator::{Latency, Network};
+use nix::sys::socket::{setsockopt, sockopt};
 
 use crate::lab::{emulation, run_for, run_while, slow_link};
 
@@ -30,6 +31,8 @@ fn packet(kind: u8, channel: u8) -> [u8; HEAD + LENGTH] {
 fn socket(host: &Host) -> UdpSocket {
     let socket = host.run(|| UdpSocket::bind(("0.0.0.0", PORT)).unwrap()).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    // A reader that a busy machine lets wait loses nothing.
+    setsockopt(&socket, sockopt::RcvBufForce, &(1 << 20)).unwrap();
     socket
 }
 
