@@ -83,7 +83,9 @@ fn compete(runner: &Runner, competition: &Competition, report: &mut Report) -> a
         };
         let name = if position == 0 { competition.name.to_owned() } else { String::new() };
         let row = [variant.name.to_owned(), format_samples(&of.jittered)];
-        report.more.row(&[&[name.clone()], &row[..], &[format_samples(&of.plain), conclusion.clone()]].concat());
+        report
+            .more
+            .row(&[&[name.clone()], &row[..], &[format_samples(&of.plain), conclusion.clone()]].concat());
         // The page has what changes the conclusion.
         if position == 0 || conclusion == CHANGES {
             report.page.row(&[&[name], &row[..], &[conclusion]].concat());
