@@ -490,23 +490,32 @@ impl<F: Family> Source<F> {
             return Ok(self.refusal(to, room));
         }
         loop {
-            if let Some((send, written)) = self.run {
-                let next = written + 1;
-                self.run = (next < send.count).then_some((send, next));
-                let header = if written == 0 { send.header } else { send.header.nth(written) };
-                match self.write(now, send, header, room, content)? {
-                    None => continue,
-                    packet => return Ok(packet),
-                }
-            }
-            match self.endpoint.poll_action() {
-                Some(Action::Send(send)) => self.run = (send.count > 0).then_some((send, 0)),
-                Some(Action::Trace(event)) => tracing::debug!(?event, "source"),
-                Some(Action::Join(_) | Action::Leave(_) | Action::Deliver(_) | Action::Release(_)) => {}
-                None => match self.next_input() {
-                    Some(input) => self.endpoint.handle(self.now, input),
-                    None => return Ok(None),
+            // A run of one packet, as nearly all are, is not kept and copied.
+            let (send, written) = match self.run.take() {
+                Some(run) => run,
+                None => match self.endpoint.poll_action() {
+                    Some(Action::Send(send)) if send.count > 0 => (send, 0),
+                    Some(Action::Trace(event)) => {
+                        tracing::debug!(?event, "source");
+                        continue;
+                    }
+                    Some(_) => continue,
+                    None => match self.next_input() {
+                        Some(input) => {
+                            self.endpoint.handle(self.now, input);
+                            continue;
+                        }
+                        None => return Ok(None),
+                    },
                 },
+            };
+            if written + 1 < send.count {
+                self.run = Some((send, written + 1));
+            }
+            let header = if written == 0 { send.header } else { send.header.nth(written) };
+            let packet = self.write(now, send, header, room, content)?;
+            if packet.is_some() {
+                return Ok(packet);
             }
         }
     }

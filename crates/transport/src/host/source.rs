@@ -258,7 +258,7 @@ impl<P: AnyProtocol> SourceHost<P> {
         loop {
             let now = self.clock.now();
             if self.outbox.is_full() || (!self.outbox.is_empty() && now.since(self.since) > LONGEST_DELAY) {
-                self.flush();
+                self.flush(now);
             }
             match self.node.poll(now, self.outbox.room(), content) {
                 Ok(Some(Packet { channel: Some(channel), to, place })) => {
@@ -269,7 +269,7 @@ impl<P: AnyProtocol> SourceHost<P> {
                 }
                 Ok(Some(Packet { channel: None, to, place })) => self.answer(to, place),
                 // What was refused is an input, which may have packets sent.
-                Ok(None) if !self.outbox.is_empty() => self.flush(),
+                Ok(None) if !self.outbox.is_empty() => self.flush(now),
                 Ok(None) => break,
                 Err(error) => self.failure = Some(error),
             }
@@ -288,9 +288,8 @@ impl<P: AnyProtocol> SourceHost<P> {
     }
 
     /// Sends the batch.
-    fn flush(&mut self) {
-        let (node, now, failure, outage) =
-            (&mut self.node, self.clock.now(), &mut self.failure, &mut self.outage);
+    fn flush(&mut self, now: Time) {
+        let (node, failure, outage) = (&mut self.node, &mut self.failure, &mut self.outage);
         let mut report = |channel: Channel, to: SocketAddr, sent: io::Result<usize>| match sent {
             Ok(length) => {
                 node.sent(length);
