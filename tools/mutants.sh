@@ -23,7 +23,7 @@ mistakes=(
   "a relay knows one relay above it alone|crates/delivery/src/node/relay.rs|Child::new(key, relays, self.now|Child::new(key, \&relays[..1], self.now"
   "packet numbers are used before they are stored|crates/delivery/src/send_state.rs|            self.rounds = due.rounds;|            (self.rounds, self.numbers.granted) = (due.rounds, due.numbers.granted);"
   "an AMT relay takes updates that gateways did not send|crates/delivery/src/amt/relay.rs|if !self.secrets.is_right(now, gateway, nonce, mac) {|if false {"
-  "the record of a mirror is begun without waiting for the disk|crates/delivery/src/placed.rs|^        file.sync()?;|        let _ = \&file;"
+  "the record of a mirror is begun without waiting for the disk|crates/delivery/src/placed.rs|^        records.sync()?;|        let _ = \&records;"
 )
 
 copy() {
