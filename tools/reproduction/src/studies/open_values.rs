@@ -82,13 +82,12 @@ fn compete(runner: &Runner, competition: &Competition, report: &mut Report) -> a
             _ => placed.name(TWICE),
         };
         let name = if position == 0 { competition.name.to_owned() } else { String::new() };
-        let row = [variant.name.to_owned(), format_samples(&of.jittered)];
-        report
-            .more
-            .row(&[&[name.clone()], &row[..], &[format_samples(&of.plain), conclusion.clone()]].concat());
+        let values = variant.name.to_owned();
+        let (jittered, plain) = (format_samples(&of.jittered), format_samples(&of.plain));
+        report.more.row(&[name.clone(), values.clone(), jittered.clone(), plain, conclusion.clone()]);
         // The page has what changes the conclusion.
         if position == 0 || conclusion == CHANGES {
-            report.page.row(&[&[name], &row[..], &[conclusion]].concat());
+            report.page.row(&[name, values, jittered, conclusion]);
         }
     }
     Ok(())
