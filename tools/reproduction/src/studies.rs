@@ -26,10 +26,6 @@ const STUDIES: [Study; 4] = [
     ("late-start", late_start::run),
 ];
 
-/// What conclusions are about: rates within a factor of two (FLID-DL paper, abstract; for Wei and Zhang's "TCP-like" the
-/// same is asked in `docs/reproduction/wei-zhang.md`).
-const TWICE: f64 = 2.0;
-
 /// Runs the studies and writes their tables.
 ///
 /// # Errors

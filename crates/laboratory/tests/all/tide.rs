@@ -75,7 +75,7 @@ fn it_has_four_fifths_of_a_free_link_within_five_seconds() {
     assert!(ran.kbps("tide@R") > 16_000.0, "{}", ran.kbps("tide@R"));
 }
 
-/// Delay tells random losses: at 30 % of random loss a TCP has 0.02 Mbit/s, this protocol what it would have at 2 %.
+/// Random losses come at any delay: at 30 % of random loss a TCP has 0.02 Mbit/s, this protocol what it would have at 2 %.
 /// A queue of five packets that is always full loses at any delay too, and there it has no more than a TCP.
 #[test]
 fn random_loss_does_not_stop_it_but_a_full_short_queue_does() {

@@ -2,42 +2,54 @@
 //!
 //! All in the reading that counts for these experiments, together, a sample for each of eight delays.
 
+use anyhow::Context;
 use layercast_laboratory::sweep::Part;
 
-use super::experiment::{Case, Runner, over_tcp, samples};
+use super::experiment::{Case, Runner, samples};
+use super::open_values::{Competition, TWICE, flid, wei_zhang};
 use super::page::{Placed, Report};
 use crate::readings::rhythm::{PHASES, Reading};
 use crate::samples::{Samples, format_samples};
 
-/// What is varied, and what it is in each experiment: changes as for `--set`, none where it is stated or not there.
-const DRAWS: [(&str, [&[&str]; 3]); 10] = [
-    ("as the scenarios", [&[""], &[""], &[""]]),
-    ("TCPs start at one moment", [&["flow.tcp.start=0 s"], &["flow.tcp.start=0 s"], WEI_ZHANG_STARTS]),
+/// What is varied, and what it is in each experiment: changes as for `--set`; none where it is stated or not there.
+const DRAWS: [(&str, [Option<&[&str]>; 3]); 10] = [
+    ("as the scenarios", [Some(&[]); 3]),
+    (
+        "TCPs start at one moment",
+        [Some(&["flow.tcp.start=0 s"]), Some(&["flow.tcp.start=0 s"]), Some(WEI_ZHANG_STARTS)],
+    ),
     (
         "receivers join in the other order",
-        [&["defaults.session.receivers=[\"R3\", \"R2\", \"R1\"]"], &[], &[]],
+        [Some(&["defaults.session.receivers=[\"R3\", \"R2\", \"R1\"]"]), None, None],
     ),
-    ("sessions 1 ns earlier", [&["defaults.session.start=9999999999 ns"], &[], WEI_ZHANG_EARLIER]),
-    ("sessions 1 ns later", [&["defaults.session.start=10000000001 ns"], &[], WEI_ZHANG_LATER]),
+    (
+        "sessions 1 ns earlier",
+        [Some(&["defaults.session.start=9999999999 ns"]), None, Some(WEI_ZHANG_EARLIER)],
+    ),
+    ("sessions 1 ns later", [Some(&["defaults.session.start=10000000001 ns"]), None, Some(WEI_ZHANG_LATER)]),
     (
         "first hop ten times as fast",
-        [&["link.S-G1.rate=1 Gbit/s"], &["link.S-A.rate=10 Gbit/s"], &["link.S-RL.rate=1 Gbit/s"]],
+        [
+            Some(&["link.S-G1.rate=1 Gbit/s"]),
+            Some(&["link.S-A.rate=10 Gbit/s"]),
+            Some(&["link.S-RL.rate=1 Gbit/s"]),
+        ],
     ),
     (
         "first hop twice as fast as what it feeds",
-        [&["link.S-G1.rate=42 Mbit/s"], &["link.S-A.rate=4 Mbit/s"], &["link.S-RL.rate=30 Mbit/s"]],
+        [
+            Some(&["link.S-G1.rate=42 Mbit/s"]),
+            Some(&["link.S-A.rate=4 Mbit/s"]),
+            Some(&["link.S-RL.rate=30 Mbit/s"]),
+        ],
     ),
-    ("leaves of 0 s", [&[], &["defaults.session.leave_latency=0 s"], &[]]),
-    (
-        "leaves of 2 s",
-        [&[], &["defaults.session.leave_latency=2 s"], &["defaults.session.leave_latency=2 s"]],
-    ),
-    (
-        "leaves of 4 s",
-        [&[], &["defaults.session.leave_latency=4 s"], &["defaults.session.leave_latency=4 s"]],
-    ),
+    ("leaves of 0 s", [None, Some(&["defaults.session.leave_latency=0 s"]), None]),
+    ("leaves of 2 s", [None, Some(LEAVES_2_S), Some(LEAVES_2_S)]),
+    ("leaves of 4 s", [None, Some(LEAVES_4_S), Some(LEAVES_4_S)]),
 ];
 
+const LEAVES_2_S: &[&str] = &["defaults.session.leave_latency=2 s"];
+const LEAVES_4_S: &[&str] = &["defaults.session.leave_latency=4 s"];
 const WEI_ZHANG_STARTS: &[&str] = &[
     "flow.t1.start=0 s",
     "flow.t2.start=0 s",
@@ -72,9 +84,11 @@ struct Column {
     heading: &'static str,
     /// What the claim compares it with.
     bound: f64,
-    /// What it is, of the replications of the experiment's scenarios.
-    quantity: fn(&[Vec<Part>]) -> Samples,
+    quantity: Quantity,
 }
+
+/// What a column has, of the replications of each of the experiment's scenarios.
+type Quantity = Box<dyn Fn(&[&[Part]]) -> Samples>;
 
 pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     let mut report = Report::new();
@@ -88,27 +102,30 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     for (name, changes) in DRAWS {
         let mut row = vec![name.to_owned()];
         for (experiment, set) in experiments.iter().zip(changes) {
-            if set.is_empty() {
+            let Some(set) = set else {
                 row.extend(experiment.columns.iter().map(|_| "–".to_owned()));
                 continue;
-            }
-            let set: Vec<&str> = set.iter().copied().filter(|key| !key.is_empty()).collect();
-            let phases = phases(runner, name, experiment, &set)?;
+            };
+            let of_a_case = |case: &Case| {
+                let name = format!("{} {name}", case.scenario);
+                runner.phases(&name, &case.with(set), Reading::Together, PHASES, OF_A_PHASE)
+            };
+            let cases = experiment.cases.iter().map(of_a_case).collect::<anyhow::Result<Vec<_>>>()?;
+            let at = |phase: usize| -> Vec<&[Part]> {
+                cases.iter().filter_map(|phases| phases.get(phase)).map(Vec::as_slice).collect()
+            };
             for column in &experiment.columns {
-                let each = phases.iter().map(|parts| (column.quantity)(parts).statistic().mean);
-                let samples = Samples(each.collect());
+                let mean = |phase: u8| (column.quantity)(&at(phase.into())).statistic().mean;
+                let samples = Samples((0..PHASES).map(mean).collect());
                 report.keep(column.heading, name, "value", &samples);
                 let placed = Placed::of(&samples, column.bound);
                 let cell = format_samples(&samples);
                 let position = row.len() - 1;
-                match as_scenario.get(position) {
-                    Some(base) if base.side != placed.side => row.push(format!("**{cell}**")),
-                    Some(_) => row.push(cell),
-                    None => {
-                        as_scenario.push(placed);
-                        row.push(cell);
-                    }
+                if position == as_scenario.len() {
+                    as_scenario.push(placed);
                 }
+                let differs = as_scenario.get(position).is_some_and(|base| base.side != placed.side);
+                row.push(if differs { format!("**{cell}**") } else { cell });
             }
         }
         report.page.row(&row);
@@ -123,69 +140,45 @@ pub(super) fn check() -> anyhow::Result<()> {
     for (_, changes) in DRAWS {
         for (experiment, set) in experiments.iter().zip(changes) {
             for case in &experiment.cases {
-                case.with(set.iter().filter(|key| !key.is_empty())).read()?;
+                case.with(set.unwrap_or_default()).read()?;
             }
         }
     }
     Ok(())
 }
 
-/// An experiment's scenarios at each delay: of each delay, of each scenario the replications.
-fn phases(
-    runner: &Runner,
-    name: &str,
-    experiment: &Experiment,
-    set: &[&str],
-) -> anyhow::Result<Vec<Vec<Vec<Part>>>> {
-    let at = |phase: u8| {
-        let run = |case: &Case| {
-            let rhythm = Reading::Together.at(phase);
-            let changed = case.with(set);
-            let changed = changed.with(rhythm.overrides(&changed.read()?));
-            runner.parts(&format!("{} {name} {}", case.scenario, rhythm.name()), &changed, OF_A_PHASE)
-        };
-        experiment.cases.iter().map(run).collect()
-    };
-    (0..PHASES).map(at).collect()
-}
-
 fn experiments() -> anyhow::Result<[Experiment; 3]> {
-    let index = |heading, quantity| Column { heading, bound: 0.0, quantity };
+    let index = |heading, node: &'static str| Column {
+        heading,
+        bound: 0.0,
+        quantity: Box::new(move |cases| fairer(cases, node)),
+    };
     let thesis = Experiment {
         cases: vec![Case::new("thesis/simulation-3-elm")?, Case::new("thesis/simulation-3-rlc")?],
-        columns: vec![
-            index("thesis 3, R1", |parts| fairer(parts, "R1")),
-            index("R2", |parts| fairer(parts, "R2")),
-            index("R3", |parts| fairer(parts, "R3")),
-        ],
+        columns: vec![index("thesis 3, R1", "R1"), index("R2", "R2"), index("R3", "R3")],
     };
-    let ratio = |heading, quantity| Column { heading, bound: super::TWICE, quantity };
-    let flid = Experiment {
-        cases: vec![super::open_values::flid_beside_tcp(4)?],
-        columns: vec![ratio("FLID-DL V-E, n = 4", |parts| {
-            sessions_over_tcp(parts, |name| ["f1@R", "f2@R", "f3@R", "f4@R"].contains(&name))
-        })],
+    Ok([thesis, over_tcp(flid("FLID-DL V-E, n = 4", 4, OF_A_PHASE)?)?, over_tcp(wei_zhang()?)?])
+}
+
+/// Sessions over TCP, of which the papers say that they are within a factor of two.
+fn over_tcp(competition: Competition) -> anyhow::Result<Experiment> {
+    let case = competition.scenario().context("the scenario is the first of the variants")?;
+    let column = Column {
+        heading: competition.name,
+        bound: TWICE,
+        quantity: Box::new(move |cases| match cases {
+            [parts] => competition.over_tcp(parts),
+            _ => Samples::default(),
+        }),
     };
-    let wei_zhang = Experiment {
-        cases: vec![Case::new("wei-zhang/four-flows")?],
-        columns: vec![ratio("Wei and Zhang IV-A", |parts| {
-            sessions_over_tcp(parts, |name| name.starts_with('m') && name.contains('@'))
-        })],
-    };
-    Ok([thesis, flid, wei_zhang])
+    Ok(Experiment { cases: vec![case], columns: vec![column] })
 }
 
 /// ELM's index of fairness to TCP at a node less RLC's.
-fn fairer(parts: &[Vec<Part>], node: &str) -> Samples {
-    let index =
-        |parts: &Vec<Part>, session: &str| samples(parts, &format!("{node}/{session}"), "jain_index", 0);
-    match parts {
+fn fairer(cases: &[&[Part]], node: &str) -> Samples {
+    let index = |parts: &[Part], session: &str| samples(parts, &format!("{node}/{session}"), "jain_index", 0);
+    match cases {
         [elm, rlc] => index(elm, "elm").less(&index(rlc, "rlc")),
         _ => Samples::default(),
     }
-}
-
-/// The sessions' mean throughput over that of the TCPs.
-fn sessions_over_tcp(parts: &[Vec<Part>], is_session: fn(&str) -> bool) -> Samples {
-    Samples(parts.iter().flatten().map(|part| over_tcp(part, &is_session)).collect())
 }

@@ -9,6 +9,7 @@ use layercast_protocols::registry::Registry;
 
 use crate::common::finish;
 use crate::frame::time_series::TimeSeries;
+use crate::readings::rhythm::{Reading, Rhythm};
 use crate::samples::Samples;
 
 /// A scenario and what is changed in it.
@@ -47,6 +48,11 @@ impl Case {
         Ok(changed)
     }
 
+    /// The same in a rhythm.
+    pub(crate) fn at(&self, rhythm: Rhythm) -> anyhow::Result<Case> {
+        Ok(self.with(rhythm.overrides(&self.read()?)))
+    }
+
     /// The scenario as changed.
     pub(crate) fn read(&self) -> anyhow::Result<Scenario> {
         Ok(scenario::read(self.scenario, &self.text, &self.set, &Catalogue::of::<Registry>())?)
@@ -76,6 +82,22 @@ impl Runner {
     pub(crate) fn parts(&self, name: &str, case: &Case, replications: u32) -> anyhow::Result<Vec<Part>> {
         let mut cells = self.cells(name, case, &[], replications, None)?;
         Ok(cells.pop().map(|(_, parts)| parts).unwrap_or_default())
+    }
+
+    /// Runs a case at the first delays of a reading: of each its replications.
+    pub(crate) fn phases(
+        &self,
+        name: &str,
+        case: &Case,
+        reading: Reading,
+        phases: u8,
+        replications: u32,
+    ) -> anyhow::Result<Vec<Vec<Part>>> {
+        let at = |phase: u8| {
+            let rhythm = reading.at(phase);
+            self.parts(&format!("{name} {}", rhythm.name()), &case.at(rhythm)?, replications)
+        };
+        (0..phases).map(at).collect()
     }
 
     /// Runs a case over a grid: of each cell the values of the axes as written, and its replications.
@@ -143,14 +165,6 @@ pub(crate) fn mean(part: &Part, meant: Meant<'_>) -> Option<f64> {
     let value = |one: &Measured| one.values.get(meant.metric).copied().flatten();
     let values: Vec<f64> = found.map(value).collect::<Option<_>>()?;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The sessions' mean throughput over that of the TCPs, which are called `t...` in the scenarios of such competitions.
-pub(crate) fn over_tcp(part: &Part, is_session: &dyn Fn(&str) -> bool) -> Option<f64> {
-    let kbps =
-        |names: &dyn Fn(&str) -> bool| mean(part, Meant { names, metric: "throughput_kbps", window: 0 });
-    let tcp = kbps(&|name| name.starts_with('t') && name.contains('@')).filter(|&tcp| tcp > 0.0)?;
-    kbps(is_session).map(|session| session / tcp)
 }
 
 /// A measure of one flow, group or link in each replication.

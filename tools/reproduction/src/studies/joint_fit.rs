@@ -113,9 +113,7 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
 
 /// A scenario in the reading that counts.
 fn counting(scenario: &'static str) -> anyhow::Result<Case> {
-    let case = Case::new(scenario)?;
-    let changes = Reading::Together.at(0).overrides(&case.read()?);
-    Ok(case.with(changes))
+    Case::new(scenario)?.at(Reading::Together.at(0))
 }
 
 /// What each target was measured to be.

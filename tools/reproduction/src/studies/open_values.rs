@@ -6,18 +6,19 @@
 mod cases;
 mod rates;
 
-pub(super) use cases::flid_beside_tcp;
+pub(super) use cases::{flid, wei_zhang};
 
-use super::TWICE;
-use super::experiment::{Case, Runner, over_tcp};
+use layercast_laboratory::sweep::Part;
+
+use super::experiment::{Case, Meant, Runner, mean};
 use super::page::{CHANGES, Placed, Report};
-use crate::readings::rhythm::{PHASES, Rhythm};
+use crate::readings::rhythm::{PHASES, Reading};
 use crate::samples::{Samples, format_samples};
 
 /// Competition at a drop-tail queue: the sessions' throughput over that of TCP.
-struct Competition {
+pub(super) struct Competition {
     /// Where the paper has it.
-    name: &'static str,
+    pub(super) name: &'static str,
     /// Whether a name is that of a session's receiver.
     is_session: Box<dyn Fn(&str) -> bool>,
     /// Replications of each phase.
@@ -64,6 +65,10 @@ pub(super) fn run(runner: &Runner) -> anyhow::Result<Report> {
     Ok(report)
 }
 
+/// What conclusions are about: rates within a factor of two (FLID-DL paper, abstract; for Wei and Zhang's "TCP-like" the
+/// same is asked in `docs/reproduction/wei-zhang.md`).
+pub(super) const TWICE: f64 = 2.0;
+
 fn compete(runner: &Runner, competition: &Competition, report: &mut Report) -> anyhow::Result<()> {
     let mut all: Vec<BothReadings> = Vec::new();
     for variant in &competition.variants {
@@ -99,18 +104,29 @@ fn both_readings(
     competition: &Competition,
     case: &Case,
 ) -> anyhow::Result<BothReadings> {
-    let plan = case.read()?;
-    let over_phases = |rhythm: fn(u8) -> Rhythm| -> anyhow::Result<Samples> {
-        let mut phases = Vec::new();
-        for phase in 0..PHASES {
-            let rhythm = rhythm(phase);
-            let shifted = case.with(rhythm.overrides(&plan));
-            let parts =
-                runner.parts(&format!("{name} {}", rhythm.name()), &shifted, competition.replications)?;
-            let ratios = Samples(parts.iter().map(|part| over_tcp(part, &competition.is_session)).collect());
-            phases.push(ratios.statistic().mean);
-        }
-        Ok(Samples(phases))
+    let over_phases = |reading: Reading| -> anyhow::Result<Samples> {
+        let phases = runner.phases(name, case, reading, PHASES, competition.replications)?;
+        Ok(Samples(phases.iter().map(|parts| competition.over_tcp(parts).statistic().mean).collect()))
     };
-    Ok(BothReadings { plain: over_phases(Rhythm::Plain)?, jittered: over_phases(Rhythm::Jittered)? })
+    Ok(BothReadings { plain: over_phases(Reading::Plain)?, jittered: over_phases(Reading::Jittered)? })
+}
+
+impl Competition {
+    /// The sessions' mean throughput over that of the TCPs in each replication.
+    pub(super) fn over_tcp(&self, parts: &[Part]) -> Samples {
+        let kbps = |part: &Part, names: &dyn Fn(&str) -> bool| {
+            mean(part, Meant { names, metric: "throughput_kbps", window: 0 })
+        };
+        let ratio = |part: &Part| {
+            let is_tcp = |name: &str| name.starts_with('t') && name.contains('@');
+            let tcp = kbps(part, &is_tcp).filter(|&tcp| tcp > 0.0)?;
+            kbps(part, &self.is_session).map(|session| session / tcp)
+        };
+        Samples(parts.iter().map(ratio).collect())
+    }
+
+    /// The scenario without changes.
+    pub(super) fn scenario(&self) -> Option<Case> {
+        self.variants.first().map(|variant| variant.case.clone())
+    }
 }

@@ -17,7 +17,8 @@ const HELD_SHARE: f64 = 0.87;
 /// next loss costs it a timeout.
 const FEWEST_IN_FLIGHT: f64 = 8.0;
 
-/// The part of the packets between two decision points from which on their loss shows that the queue was offered too much, and so many at least.
+/// The part of the packets between two decision points from which on their loss shows that the queue was offered too much,
+/// and so many at least.
 const OVERLOAD: f64 = 0.05;
 const FEWEST_LOST: u32 = 8;
 
@@ -239,8 +240,9 @@ impl Receiver {
         }
     }
 
-    /// A decision point has passed: if the queue is full and many packets were lost, what came is what the bottleneck carries. The emulated TCP
-    /// does not know that: after a long time without losses its window counts for as many events as are remembered.
+    /// A decision point has passed: if the queue is full and many packets were lost, what came is what the bottleneck
+    /// carries. The emulated TCP does not know that: after a long time without losses its window counts for as many events as
+    /// are remembered.
     pub(super) fn note_bottleneck(&mut self, now: Time) {
         let next = Interval { began: now, ..Interval::default() };
         let Interval { began, received, lost } = core::mem::replace(&mut self.interval, next);

@@ -149,11 +149,6 @@ fn verdict(rows: &[Row], reading: usize, name: &str) -> String {
     )
 }
 
-fn pair(runner: &Runner, name: &str, cases: &[Case; 2], replications: u32) -> anyhow::Result<Pair> {
-    let of = |protocol: &str, case: &Case| runner.parts(&format!("{name} {protocol}"), case, replications);
-    Ok(Pair { elm: of("elm", &cases[0])?, rlc: of("rlc", &cases[1])? })
-}
-
 /// A reading of a simulation, a pair for each delay: one where nothing queues.
 fn phases(
     runner: &Runner,
@@ -163,19 +158,12 @@ fn phases(
     queues: bool,
 ) -> anyhow::Result<Vec<Pair>> {
     let (phases, replications) = if queues { (PHASES, OF_A_PHASE) } else { (1, REPLICATIONS) };
-    let mut all = Vec::new();
-    for phase in 0..phases {
-        let rhythm = reading.at(phase);
-        let [elm, rlc] = cases;
-        let shifted = [elm.with(rhythm.overrides(&elm.read()?)), rlc.with(rhythm.overrides(&rlc.read()?))];
-        all.push(pair(
-            runner,
-            &format!("simulation {simulation} fitted {}", rhythm.name()),
-            &shifted,
-            replications,
-        )?);
-    }
-    Ok(all)
+    let of = |protocol: &str, case: &Case| {
+        let name = format!("simulation {simulation} fitted {protocol}");
+        runner.phases(&name, case, reading, phases, replications)
+    };
+    let [elm, rlc] = cases;
+    Ok(of("elm", elm)?.into_iter().zip(of("rlc", rlc)?).map(|(elm, rlc)| Pair { elm, rlc }).collect())
 }
 
 /// ELM's index less RLC's at a node: of each replication at one delay, or the mean at each of several.

@@ -30,8 +30,12 @@ fn with_tcps(base: &Case, table: &str) -> Vec<Variant> {
     [scenario].into_iter().chain(TCPS.iter().map(changed)).collect()
 }
 
-/// Section V-E of the FLID-DL paper, figure 9 (a), with some pairs of a session and a TCP.
-pub(in crate::studies) fn flid_beside_tcp(pairs: u32) -> anyhow::Result<Case> {
+/// Section V-E of the FLID-DL paper, figure 9 (a).
+pub(in crate::studies) fn flid(
+    name: &'static str,
+    pairs: u32,
+    replications: u32,
+) -> anyhow::Result<Competition> {
     let mut set = vec![
         format!("flow.tcp.count={pairs}"),
         format!("link.A-B.rate={} kbit/s", 500 * pairs),
@@ -41,11 +45,7 @@ pub(in crate::studies) fn flid_beside_tcp(pairs: u32) -> anyhow::Result<Case> {
         set.push(format!("session.f{number}.start={{ uniform = [\"0 s\", \"5 s\"] }}"));
         set.push(format!("session.f{number}.stop=100 s"));
     }
-    Ok(Case::new("flid/beside-tcp")?.with(set))
-}
-
-fn flid(name: &'static str, pairs: u32, replications: u32) -> anyhow::Result<Competition> {
-    let base = flid_beside_tcp(pairs)?;
+    let base = Case::new("flid/beside-tcp")?.with(set);
     let mut variants = with_tcps(&base, "flow.tcp");
     let apart = variants.len();
     variants.push(Variant { name: "TCP on links of its own", case: flid_apart(&base, false)?, base: apart });
@@ -73,7 +73,7 @@ fn flid_apart(base: &Case, at_once: bool) -> anyhow::Result<Case> {
 }
 
 /// Section IV-A of Wei and Zhang, four sessions and four TCP.
-fn wei_zhang() -> anyhow::Result<Competition> {
+pub(in crate::studies) fn wei_zhang() -> anyhow::Result<Competition> {
     let base = Case::new("wei-zhang/four-flows")?;
     let mut variants = with_tcps(&base, "defaults.flow");
     for (name, origin) in [("points from the join", "join"), ("points from the last event", "event")] {
