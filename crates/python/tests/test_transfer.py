@@ -36,7 +36,7 @@ HERE: dict[str, Any] = {"interface": "127.0.0.1", "patience": "5 s", "within": "
 
 def group(number: int) -> str:
     """The group of a test; each process of tests has its own port."""
-    return f"239.255.81.{number}:{20_000 + os.getpid() % 20_000}"
+    return f"239.255.81.{number}:{20_000 + os.getpid() % 12_000}"
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ pub mod generated;
 pub mod golden;
 pub mod mrg32k3a;
 pub mod pair;
+pub mod port;
 pub mod skip;
 pub mod tshark;
 
 pub use contract::{Operation, check_endpoint, check_source};
 pub use pair::{Pair, Path, Record, gauge};
+pub use port::port;
 pub use skip::{Missing, cases, runs_long, skip};

@@ -37,7 +37,7 @@ fn a_sender_says_how_many_receivers_it_has_and_which_is_the_slowest() {
     // A minute and a half at 1 Mbit/s.
     fs::write(&file, vec![7; 12_000_000]).expect("a file");
     let file = file.display().to_string();
-    let port = 20_000 + std::process::id() % 20_000;
+    let port = layercast_testkit::port(0);
     let (group, other) = (format!("239.255.82.1:{port}"), format!("239.255.82.3:{port}"));
     let sending =
         |group| ["send", &file, "--group", group, "--base", "1 Mbit/s", "--layers", "1", "--control", "elm"];

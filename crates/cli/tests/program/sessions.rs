@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use layercast_delivery::announce::sap::{Kind, Message, message_hash};
 use layercast_delivery::announce::sdp::{Description, Media, Origin};
 use layercast_delivery::security::keys::SecretKey;
-use layercast_testkit::{Missing, skip};
+use layercast_testkit::{Missing, port, skip};
 use serde_json::Value;
 
 use super::transfer::lo::works_here;
@@ -21,7 +21,7 @@ use super::{run, text};
 
 /// The group of a test; each has its own port in each run.
 fn group(number: u8) -> String {
-    format!("239.1.79.{number}:{}", 20_000 + std::process::id() % 20_000)
+    format!("239.1.79.{number}:{}", port(number))
 }
 
 /// A name that no other run of the tests uses.

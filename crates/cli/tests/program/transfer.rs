@@ -25,8 +25,7 @@ pub(super) fn transfer(arguments: &[&str]) -> Command {
 /// The group of a test; each has its own, and its own port in each run.
 pub(super) fn group(number: u8) -> String {
     // Sessions have more groups than tests are apart: each has a port of its own.
-    let port = 10_000 + (std::process::id() * 256 + u32::from(number)) % 40_000;
-    format!("239.255.79.{number}:{port}")
+    format!("239.255.79.{number}:{}", layercast_testkit::port(number))
 }
 
 /// An empty directory of a test's own, with a file of this length.

@@ -58,7 +58,7 @@ fn a_transfer_is_watched_from_both_ends() {
     let file = directory.join("a file");
     fs::write(&file, vec![7; 1_500_000]).expect("a file");
     let (file, trace) = (file.display().to_string(), directory.join("trace.jsonl"));
-    let group = format!("239.255.81.1:{}", 20_000 + std::process::id() % 20_000);
+    let group = format!("239.255.81.1:{}", layercast_testkit::port(1));
     let watching = ["--json", "--metrics", "127.0.0.1:0"];
     let arguments = ["send", &file, "--group", &group, "--to", "8 Mbit/s", "--until-complete", "1"];
     let mut source = transfer(&[&arguments[..], &watching].concat()).spawn().expect("it starts");
@@ -128,7 +128,7 @@ fn a_failed_reception_ends_with_an_event_that_names_the_reason() {
         return;
     }
     let directory = scratch("watch-silent");
-    let group = format!("239.255.81.9:{}", 20_000 + std::process::id() % 20_000);
+    let group = format!("239.255.81.9:{}", layercast_testkit::port(9));
     let into = directory.display().to_string();
     let arguments = ["receive", "--group", &group, "--into", &into, "--patience", "1 s", "--json"];
     let output = transfer(&arguments).output().expect("it runs");

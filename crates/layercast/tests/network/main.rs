@@ -36,7 +36,7 @@ use lo::works_here;
 
 /// Each test has its own groups, and each run its own port.
 fn group(number: u8) -> String {
-    format!("239.255.80.{number}:{}", 20_000 + std::process::id() % 20_000)
+    format!("239.255.80.{number}:{}", layercast_testkit::port(number))
 }
 
 /// A directory with a file and an empty folder.

@@ -69,7 +69,7 @@ fn packets_allocate_nothing() {
     }
     let temp = temp_dir("hosts");
     fs::write(temp.0.join("a"), vec![7; LENGTH]).unwrap();
-    let port = 20_000 + (std::process::id() % 20_000) as u16;
+    let port = layercast_testkit::port(2);
     let session = Session {
         tsi: 1,
         protocol: "elm".to_owned(),

@@ -20,12 +20,12 @@ use peer::{Peer, Running};
 use transfer::{receive_into, receiving, sending, start_source};
 
 /// Relays have a port of their own each, since the usual one may be taken.
-fn relay_at(number: u16) -> SocketAddr {
-    (Ipv4Addr::LOCALHOST, 30_000 + (std::process::id() % 15_000) as u16 * 2 + number).into()
+fn relay_at(number: u8) -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, layercast_testkit::port(number)).into()
 }
 
 fn group(number: u8) -> SocketAddr {
-    (Ipv4Addr::new(239, 255, 77, number), 20_000 + (std::process::id() % 20_000) as u16).into()
+    (Ipv4Addr::new(239, 255, 77, number), layercast_testkit::port(number)).into()
 }
 
 fn peer(at: SocketAddr, group: SocketAddr) -> Peer {

@@ -36,8 +36,7 @@ use crate::lo::works_here;
 /// Each test has its own number, and by it a port: sessions with other numbers do not meet, though a session takes this group
 /// and those of its further channels after it.
 fn group(number: u8) -> SocketAddr {
-    let port = 10_000 + (std::process::id() * 256 + u32::from(number)) % 40_000;
-    SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), port as u16).into()
+    SocketAddrV4::new(Ipv4Addr::new(239, 255, 78, number), layercast_testkit::port(number)).into()
 }
 
 fn sending(number: u8, protocol: &str, ends: Ends) -> SendOptions {
