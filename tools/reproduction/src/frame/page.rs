@@ -18,7 +18,7 @@ pub(crate) fn markdown(report: &Report<'_>) -> String {
     let mut page = format!("# {}\n\n{}\n\n## Claims\n\n", report.paper.title, above.trim());
     page.push_str(&counts(report));
     page.push_str(&papers_claims(report));
-    page.push_str(&other_claims(report));
+    page.push_str(other_claims(report));
     if !below.trim().is_empty() {
         let _ = write!(page, "\n{}\n", below.trim());
     }
@@ -93,46 +93,14 @@ fn papers_claims(report: &Report<'_>) -> String {
     text
 }
 
-/// A claim's words, and the places that ask it.
-type Asked<'r> = (&'r str, Vec<&'r str>);
-
-/// What is not the paper's and does not hold: the claims of each kind and verdict. What holds is in the HTML alone.
-fn other_claims(report: &Report<'_>) -> String {
-    let mut groups: Vec<(String, Vec<Asked<'_>>)> = Vec::new();
-    let mut count = 0;
-    for (_, claim, judged) in rows(report, |kind| kind != Kind::Paper) {
-        count += 1;
-        if matches!(judged.verdict, Verdict::Held | Verdict::Observed) {
-            continue;
-        }
-        let name = format!("{}, {}", claim.kind.name(), shown(judged.verdict));
-        let says = claim.says.trim_end_matches('.');
-        let at = groups.iter().position(|(other, _)| *other == name).unwrap_or_else(|| {
-            groups.push((name, Vec::new()));
-            groups.len() - 1
-        });
-        // Where several figures ask the same the place distinguishes them.
-        match groups[at].1.iter_mut().find(|(other, _)| *other == says) {
-            Some((_, places)) => places.push(&claim.place),
-            None => groups[at].1.push((says, vec![&claim.place])),
+/// Where what is not the paper's is judged.
+fn other_claims(report: &Report<'_>) -> &'static str {
+    match rows(report, |kind| kind != Kind::Paper).next() {
+        None => "",
+        Some(_) => {
+            "\nOur own questions, identities, fitted numbers and what is not judged are in the HTML page.\n"
         }
     }
-    if count == 0 {
-        return String::new();
-    }
-    let mut text = String::from(
-        "\nOur own questions, identities, fitted numbers and what is not judged are in the HTML page. Of these do not hold:",
-    );
-    if groups.is_empty() {
-        return text + " none.\n";
-    }
-    text.push_str("\n\n");
-    for (name, all) in groups {
-        let all: Vec<String> =
-            all.iter().map(|(says, places)| format!("{says} ({})", places.join("; "))).collect();
-        let _ = writeln!(text, "- {name}: {}.", all.join("; "));
-    }
-    text
 }
 
 /// What does not hold is seen at a glance.
