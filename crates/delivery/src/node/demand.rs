@@ -68,18 +68,19 @@ impl LevelDemand {
         self.asked.take_due(now)
     }
 
-    /// The receiver holds this level, the base alone for so long, and has had these packets lately.
+    /// The receiver holds this level, the base alone for so long, and has had the packets that `recent` returns.
     pub(super) fn observe(
         &mut self,
         now: Time,
         held: Option<Level>,
         alone_for: Duration,
-        recent: Option<RecentPackets>,
+        recent: impl FnOnce() -> Option<RecentPackets>,
     ) {
         if let Some(level) = held.filter(|_| !self.rests) {
             self.asked.hold(now, level);
         }
-        let recent = recent.filter(|recent| alone_for >= ALONE_FOR && recent.sent >= LEAST_PACKETS);
+        let recent = if alone_for >= ALONE_FOR { recent() } else { None };
+        let recent = recent.filter(|recent| recent.sent >= LEAST_PACKETS);
         let lost = recent.filter(loses_much).map_or(0.0, |recent| recent.lost());
         self.asked.lose(now, (lost * 255.0) as u8);
     }

@@ -130,6 +130,8 @@ pub struct SessionReceiver<F: Family> {
     base_only_since: Option<Time>,
     /// Inputs that the endpoint gets once it has no more actions.
     inputs: VecDeque<Input<F::Header>>,
+    /// Whether it has none, and gets an input at once.
+    is_polled: bool,
     now: Time,
     deadline: Option<Time>,
     /// None if packets are not authenticated.
@@ -168,6 +170,7 @@ impl<F: Family> SessionReceiver<F> {
             held: vec![false; session.channels.into()],
             base_only_since: None,
             inputs: VecDeque::with_capacity(4),
+            is_polled: true,
             now: Time::ZERO,
             deadline: None,
             protection: None,
@@ -369,7 +372,10 @@ impl<F: Family> SessionReceiver<F> {
 
     fn input(&mut self, now: Time, input: Input<F::Header>) {
         self.now = self.now.max(now);
-        self.inputs.push_back(input);
+        match std::mem::take(&mut self.is_polled) {
+            true => self.endpoint.handle(self.now, input),
+            false => self.inputs.push_back(input),
+        }
     }
 
     /// A channel could not be joined.
@@ -383,7 +389,7 @@ impl<F: Family> SessionReceiver<F> {
         {
             log.pop();
         }
-        self.inputs.push_back(Input::JoinFailed(channel, error));
+        self.input(self.now, Input::JoinFailed(channel, error));
     }
 
     /// When [`SessionReceiver::handle_timer`] is to be called.
@@ -401,9 +407,10 @@ impl<F: Family> SessionReceiver<F> {
         self.now = self.now.max(now);
         let above = self.held.iter().skip(1).any(|held| *held);
         self.base_only_since = self.base_only_since.or(Some(now)).filter(|_| !above);
-        let (alone_for, recent) = (self.base_only_for(now), self.packet_loss.recent(now));
+        let alone_for = self.base_only_for(now);
         if let Some(demand) = &mut self.demand {
-            demand.observe(now, self.last_change.map(|(level, _)| level), alone_for, recent);
+            let level = self.last_change.map(|(level, _)| level);
+            demand.observe(now, level, alone_for, || self.packet_loss.recent(now));
         }
     }
 
@@ -482,6 +489,7 @@ impl<F: Family> SessionReceiver<F> {
                 } else if !self.rests {
                     self.deadline = self.endpoint.deadline();
                 }
+                self.is_polled = true;
                 return self.message().map(SessionOutput::Send);
             };
             let output = match action {

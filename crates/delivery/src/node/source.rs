@@ -1,5 +1,7 @@
 //! A source as a node: its endpoint, its packets, and what it hears of receivers.
 
+mod counters;
+
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -9,15 +11,15 @@ use layercast_core::contract::{
     Action, Arrival, Ecn, Endpoint as _, Estimates, Header as _, Input, Origin, Payload, Peer, Send, Target,
 };
 use layercast_core::family::{AnyHeader as _, AnyProtocol as _, Family};
+use layercast_core::lct::LctFields;
 use layercast_core::stream::Stream;
 use layercast_core::units::{Channel, Duration, Level, Rate, Size, Time};
-use serde::Serialize;
 
 use super::admission::Admission;
 use crate::accept::Incoming;
 use crate::framing::{Length, frame};
 use crate::object::TOI_TABLE;
-use crate::packet::{Completion, Demand, MAX_HEADER, REFUSAL_BYTES, ReceptionReport, Refusal, Repr};
+use crate::packet::{Completion, Demand, MAX_HEADER, REFUSAL_BYTES, ReceptionReport, Refusal};
 use crate::reporting::Collector;
 use crate::reporting::demand::{Demands, Sending};
 use crate::security::feedback::{FeedbackMac, TAG_BYTES};
@@ -26,6 +28,8 @@ use crate::security::protection::{AUTH_BYTES, Outgoing, ProtectError, Scheme};
 use crate::security::sequence::Sequence;
 use crate::sender::PacketPayload;
 use crate::session::{Session, SessionError, ip_udp_bytes};
+
+pub use counters::SourceCounters;
 
 /// The shortest time between two bursts of packets (CHOICE): as long as those of a TCP with segmentation offload, which
 /// are a millisecond of its rate. A shorter one makes runs of packets shorter, and wakes the processor more often.
@@ -54,36 +58,6 @@ pub trait Content {
 
     /// Writes a part of the table of objects for the base channel soon, out of turn: its header has news for receivers.
     fn announce_soon(&mut self) {}
-}
-
-/// What a source did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct SourceCounters {
-    /// Packets sent.
-    pub packets: u64,
-    /// Their bytes with all headers.
-    pub bytes: u64,
-    /// Packets that the network refused, for lack of buffer space or while it was down.
-    #[serde(rename = "packets_refused")]
-    pub refused: u64,
-    /// Reports accepted.
-    pub reports: u64,
-    /// Reception reports of this session, if receivers are polled.
-    pub reception_reports: u64,
-    /// Messages of receivers that say which level they hold, if they are asked.
-    pub demands: u64,
-    /// Completions accepted, copies included.
-    #[serde(skip)]
-    pub completions: u64,
-    /// Feedback that was invalid or of another session.
-    #[serde(rename = "feedback_rejected")]
-    pub bad_feedback: u64,
-    /// Messages without the tag of the group key.
-    #[serde(rename = "feedback_forged")]
-    pub forged_feedback: u64,
-    /// Reports of receivers beyond those that the protocol serves.
-    #[serde(skip)]
-    pub turned_away: u64,
 }
 
 /// A packet that a source has written.
@@ -322,7 +296,7 @@ impl<F: Family> Source<F> {
     pub fn deadline(&self) -> Option<Time> {
         let pace = self.pace.filter(|pace| pace.given.is_none()).map(|pace| pace.next);
         let look = self.demands.is_some().then(|| self.uplink.looked + UPLINK_EVERY);
-        [self.due(), pace, look].into_iter().flatten().min()
+        earlier(self.due(), earlier(pace, look))
     }
 
     /// When packets are sent next.
@@ -512,8 +486,8 @@ impl<F: Family> Source<F> {
             if written + 1 < send.count {
                 self.run = Some((send, written + 1));
             }
-            let header = if written == 0 { send.header } else { send.header.nth(written) };
-            let packet = self.write(now, send, header, room, content)?;
+            let fields = if written == 0 { send.header.to_lct() } else { send.header.nth(written).to_lct() };
+            let packet = self.write(now, send.target, send.payload, fields, room, content)?;
             if packet.is_some() {
                 return Ok(packet);
             }
@@ -558,39 +532,50 @@ impl<F: Family> Source<F> {
     fn write<C: Content>(
         &mut self,
         now: Time,
-        send: Send<F::Header>,
-        header: F::Header,
+        target: Target,
+        payload: Payload,
+        fields: Option<LctFields>,
         room: &mut [u8],
         content: &mut C,
     ) -> Result<Option<Packet>, C::Error> {
-        let Target::Channel(channel) = send.target else { return Ok(None) };
+        let Target::Channel(channel) = target else { return Ok(None) };
         if self.base_alone && channel != Channel(0) {
             return Ok(None);
         }
         let Some(to) = self.session.address(channel) else {
             return Ok(cannot_be("an endpoint sends on channels of its session"));
         };
-        let Some(fields) = header.to_lct() else {
+        let Some(fields) = fields else {
             return Ok(cannot_be("what is sent on a channel has a form for it"));
         };
         // The payload is written after space for the longest header, and then the header directly before it.
         let Some((_, back)) = room.split_first_chunk_mut::<MAX_HEADER>() else {
             return Ok(cannot_be("a packet has room"));
         };
-        let has_payload = send.payload == Payload::Next;
+        let has_payload = payload == Payload::Next;
         let load = match has_payload {
             true => content.next(channel, now, back)?,
             false => PacketPayload::default(),
         };
         self.of_base += u64::from(channel == Channel(0));
         let asks = load.fdt.is_some() && channel == Channel(0);
-        let poll = self.collector.as_mut().filter(|_| asks).map(|collector| collector.poll(now));
-        let known_level = self.demands.as_mut().filter(|_| asks).and_then(|demands| demands.announce(now));
-        let repr = Repr { poll, known_level, ..load.repr(fields, self.session.tsi) };
+        let mut repr = load.repr(fields, self.session.tsi);
+        if asks {
+            repr.poll = self.collector.as_mut().map(|collector| collector.poll(now));
+            repr.known_level = self.demands.as_mut().and_then(|demands| demands.announce(now));
+        }
         let whole = (self.session.packet.as_bytes() - self.session.ip_udp_bytes()) as usize;
         let length =
             if self.fills && has_payload { Length::Whole(whole) } else { Length::Payload(load.length) };
         let place = frame(room, &repr, length, self.protection.as_mut())?;
         Ok(Some(Packet { channel: Some(channel), to, place }))
+    }
+}
+
+/// The earlier of two times that may not be set.
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }

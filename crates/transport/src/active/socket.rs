@@ -57,7 +57,7 @@ impl NodeSocket {
                 io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Ok(()),
                 _ => Err(Error::Socket { what: "read from a socket".to_owned(), source: error }),
             },
-            Ok(()) => Ok(()),
+            Ok(_) => Ok(()),
         }
     }
 }

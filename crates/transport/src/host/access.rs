@@ -152,9 +152,9 @@ impl Groups {
         }
         for ((index, socket), wait) in self.held().zip(&*waits) {
             if wait.any().unwrap_or(false) {
-                reads += 1;
-                if let Err(error) = inbox.drain(socket, Some(Channel(index as u16)), clock) {
-                    tracing::debug!(%error, channel = index, "packets could not be read");
+                match inbox.drain(socket, Some(Channel(index as u16)), clock) {
+                    Ok(calls) => reads += calls,
+                    Err(error) => tracing::debug!(%error, channel = index, "packets could not be read"),
                 }
             }
         }
@@ -197,9 +197,9 @@ impl Access {
                 let mut waits = [PollFd::new(tunnel.socket().as_fd(), PollFlags::POLLIN)];
                 let mut reads = 0;
                 if ppoll(&mut waits, Some(TimeSpec::from(timeout)), None).unwrap_or(0) > 0 {
-                    reads = 1;
-                    if let Err(error) = inbox.drain(tunnel.socket(), None, clock) {
-                        tracing::debug!(%error, "packets could not be read");
+                    match inbox.drain(tunnel.socket(), None, clock) {
+                        Ok(calls) => reads = calls,
+                        Err(error) => tracing::debug!(%error, "packets could not be read"),
                     }
                 }
                 tunnel.work(inbox);

@@ -1,38 +1,47 @@
 //! The time of an endpoint on a real clock.
 
-use std::time::{Duration as StdDuration, Instant, SystemTime};
+use std::time::{Duration as StdDuration, SystemTime};
 
+use layercast_core::Always as _;
 use layercast_core::units::{Duration, Time};
+use nix::time::{ClockId, clock_gettime};
 
 /// The longest plausible wait of a packet in the kernel. A longer one means that the wall clock, which the
 /// kernel uses for arrival stamps, was set.
 const LONGEST_WAIT: StdDuration = StdDuration::from_secs(1);
 
-/// How often both clocks are read to get one reading.
+/// How often both clocks are read, at most, to get one reading.
 const READS: usize = 3;
+/// A reading during which no more time passed is not repeated: arrivals are no more precise (CHOICE).
+const NEAR: Duration = Duration::from_us(1);
 
 /// Nanoseconds on the monotonic clock since the endpoint started.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    start: Instant,
+    /// Its own reading at that moment.
+    start: u64,
 }
 
 impl Default for Clock {
     fn default() -> Self {
-        Clock { start: Instant::now() }
+        Clock { start: monotonic() }
     }
 }
 
 impl Clock {
     /// Now.
     pub fn now(&self) -> Time {
-        Time::ZERO + Duration::from(self.start.elapsed())
+        Time::from_ns(monotonic().saturating_sub(self.start))
     }
 
-    /// Both clocks at one instant, as near as can be: of a few attempts, the one during which the least time passed.
+    /// Both clocks at one instant, as near as can be: of a few attempts the first that is near enough, or the one during which
+    /// the least time passed.
     pub(super) fn read(&self) -> Reading {
         let mut reading = self.read_once();
         for _ in 1..READS {
+            if reading.apart <= NEAR {
+                break;
+            }
             let again = self.read_once();
             if again.apart < reading.apart {
                 reading = again;
@@ -46,6 +55,13 @@ impl Clock {
         let wall = SystemTime::now();
         Reading { now, wall, apart: self.now().since(now) }
     }
+}
+
+/// Nanoseconds on the monotonic clock. It is read for each packet, and the standard library's takes twice the instructions.
+fn monotonic() -> u64 {
+    let time = clock_gettime(ClockId::CLOCK_MONOTONIC);
+    time.map(|time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+        .always("Linux has this clock")
 }
 
 /// The monotonic clock and the wall clock, read together.

@@ -20,8 +20,10 @@ const BATCH: usize = 64;
 /// The maximum number of buffers from one socket per batch, read by one system call, so that a full socket
 /// does not starve the others.
 const PER_SOCKET: usize = quinn_udp::BATCH_SIZE;
+/// How many of them the first read from a socket offers. Few packets wait as a rule, and each buffer costs instructions.
+const FEW: usize = 4;
 /// How often a read is retried after a signal or a foreign error.
-const TRIES: usize = 4;
+const TRIES: u64 = 4;
 /// The length of a buffer: that of the longest datagram, and of the longest run of packets.
 const BUFFER: usize = 1 << 16;
 /// The maximum number of packets in a run.
@@ -102,7 +104,7 @@ impl Inbox {
         self.reading = None;
     }
 
-    /// Reads the packets waiting at a socket, up to a limit.
+    /// Reads the packets waiting at a socket, up to a limit. How many system calls that took.
     ///
     /// # Errors
     /// The system's error; none for an empty socket.
@@ -111,36 +113,43 @@ impl Inbox {
         socket: &PacketSocket,
         channel: Option<Channel>,
         clock: &Clock,
-    ) -> io::Result<()> {
-        for _ in 0..TRIES {
-            match self.read_batch(socket, channel, clock) {
+    ) -> io::Result<u64> {
+        let mut has_read = false;
+        for calls in 1..=TRIES {
+            let read = match has_read {
+                false => self.read_batch::<FEW>(socket, channel, clock),
+                true => self.read_batch::<{ PER_SOCKET - FEW }>(socket, channel, clock),
+            };
+            match read {
                 Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => return Ok(()),
+                    io::ErrorKind::WouldBlock => return Ok(calls),
                     // A unicast packet of ours reached a closed port: this does not affect reception.
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionRefused => {}
                     _ => return Err(error),
                 },
-                Ok(()) => return Ok(()),
+                Ok(FEW) if !has_read => has_read = true,
+                Ok(_) => return Ok(calls),
             }
         }
-        Ok(())
+        Ok(TRIES)
     }
 
-    fn read_batch(
+    /// Reads into up to `MOST` buffers; how many it filled.
+    fn read_batch<const MOST: usize>(
         &mut self,
         socket: &PacketSocket,
         channel: Option<Channel>,
         clock: &Clock,
-    ) -> io::Result<()> {
-        let count = PER_SOCKET.min(BATCH.saturating_sub(self.used));
+    ) -> io::Result<usize> {
+        let count = MOST.min(BATCH.saturating_sub(self.used));
         if count == 0 {
-            return Ok(());
+            return Ok(0);
         }
         let free = self.room.get_mut(self.used * BUFFER..).always("no more is used than there is");
         let mut free = free.chunks_exact_mut(BUFFER);
-        let mut rooms: [IoSliceMut<'_>; PER_SOCKET] =
+        let mut rooms: [IoSliceMut<'_>; MOST] =
             std::array::from_fn(|_| IoSliceMut::new(free.next().unwrap_or_default()));
-        let mut meta = [RecvMeta::default(); PER_SOCKET];
+        let mut meta = [RecvMeta::default(); MOST];
         let came = socket.read(rooms.get_mut(..count).always("the count is limited"), &mut meta)?;
         let reading = *self.reading.get_or_insert_with(|| clock.read());
         let read = clock.now();
@@ -165,7 +174,7 @@ impl Inbox {
                 Datagram { cut: length > self.largest, start: start + at, length, ..datagram }
             }));
         }
-        Ok(())
+        Ok(came)
     }
 
     /// Sorts the packets of all sockets by arrival time.

@@ -123,9 +123,9 @@ impl Outbox {
             let first = next;
             let mut run = self.run(next);
             // Packets on their own go together, up to the next run.
-            while run.len() == 1 && next < self.due.len() && next - first < PER_CALL {
+            while run.len() == 1 && next - first < PER_CALL {
                 next += 1;
-                run = self.run(next);
+                run = if next < self.due.len() { self.run(next) } else { next..next };
             }
             calls += self.send_each(first..next, socket, &mut report);
             if run.len() > 1 {

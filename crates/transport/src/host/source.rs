@@ -169,7 +169,7 @@ impl<P: AnyProtocol> SourceHost<P> {
         let now = self.clock.now();
         self.node.start(now);
         self.node.handle_timer(now, content);
-        self.send(content)
+        self.send(now, content)
     }
 
     /// Ends the session: its last packets announce the end.
@@ -177,8 +177,9 @@ impl<P: AnyProtocol> SourceHost<P> {
     /// # Errors
     /// If they could not be sent.
     pub fn stop(&mut self, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
-        self.node.stop(self.clock.now());
-        self.send(content)
+        let now = self.clock.now();
+        self.node.stop(now);
+        self.send(now, content)
     }
 
     /// Waits for feedback or the next deadline, not beyond `latest`, and processes them.
@@ -204,8 +205,9 @@ impl<P: AnyProtocol> SourceHost<P> {
             self.receive_feedback(content)?;
         }
         self.serve_unicast_path(is_unicast, content)?;
-        self.node.handle_timer(self.clock.now(), content);
-        self.send(content)
+        let now = self.clock.now();
+        self.node.handle_timer(now, content);
+        self.send(now, content)
     }
 
     fn receive_feedback(&mut self, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
@@ -216,8 +218,9 @@ impl<P: AnyProtocol> SourceHost<P> {
         for index in 0..self.inbox.len() {
             let Some((datagram, bytes)) = self.inbox.get(index) else { break };
             // The arrival times are before now; the source uses its own clock.
-            self.node.handle(self.clock.now(), datagram.incoming(), datagram.ecn, bytes);
-            self.send(content)?;
+            let now = self.clock.now();
+            self.node.handle(now, datagram.incoming(), datagram.ecn, bytes);
+            self.send(now, content)?;
         }
         Ok(())
     }
@@ -246,17 +249,17 @@ impl<P: AnyProtocol> SourceHost<P> {
         for (from, bytes, length) in heard.drain(..) {
             let bytes = bytes.get(..length).always("a message fits its room");
             let incoming = Incoming { from, channel: None, is_cut: false };
-            self.node.handle(self.clock.now(), incoming, Ecn::NotCapable, bytes);
-            taken = taken.and_then(|()| self.send(content));
+            let now = self.clock.now();
+            self.node.handle(now, incoming, Ecn::NotCapable, bytes);
+            taken = taken.and_then(|()| self.send(now, content));
         }
         self.heard = heard;
         taken
     }
 
-    /// Sends all packets that the source has.
-    fn send(&mut self, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
+    /// Sends all packets that the source has since the input at `now`.
+    fn send(&mut self, mut now: Time, content: &mut impl Content<Error = Error>) -> Result<(), Error> {
         loop {
-            let now = self.clock.now();
             if self.outbox.is_full() || (!self.outbox.is_empty() && now.since(self.since) > LONGEST_DELAY) {
                 self.flush(now);
             }
@@ -266,6 +269,8 @@ impl<P: AnyProtocol> SourceHost<P> {
                         self.since = now;
                     }
                     self.outbox.add(channel, to, place.start, place.len());
+                    // To write a packet may take long.
+                    now = self.clock.now();
                 }
                 Ok(Some(Packet { channel: None, to, place })) => self.answer(to, place),
                 // What was refused is an input, which may have packets sent.
