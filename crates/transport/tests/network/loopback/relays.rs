@@ -103,7 +103,9 @@ fn a_tree_of_relays_carries_a_file_without_multicast() {
     let sent = source.thread.join().unwrap().unwrap();
     assert_eq!((sent.stopped, sent.missing(&ends)), (Stopped::Completions, Some(0)));
     let (lower, upper) = (lower.end(), upper.end());
-    assert_eq!((lower.node.counters.welcomed, upper.node.counters.welcomed), (2, 2));
+    // On a busy machine a child may be silent for so long that it is welcomed again.
+    let welcomed = [&lower, &upper].map(|relay| relay.node.counters.welcomed);
+    assert!(welcomed.iter().all(|times| (2..=6).contains(times)), "{welcomed:?}");
     assert_eq!((upper.node.depth, lower.node.depth), (1, 2));
     assert!(lower.send_calls < lower.node.packets, "runs are sent by one call: {lower:?}");
 }
