@@ -244,7 +244,7 @@ pub(crate) fn run(
         for rhythm in phases.into_iter().map(|phase| reading.at(phase)) {
             // Luck of its own for each delay: without TCP delays change little, and equal runs would count as many.
             let luck = vec![format!("seed={}", plan.seed + 1 + each.len() as u64)];
-            let set = [sweep.set.clone(), rhythm.overrides(&plan), luck].concat();
+            let set = [sweep.set.clone(), unless_set(rhythm.overrides(&plan), &further), luck].concat();
             let shifted = Sweep { set, ..sweep.clone() };
             let name = format!("{}-{}", sweep_name(study, sweep), rhythm.name());
             let mut at_one = Measured::default();
@@ -254,6 +254,15 @@ pub(crate) fn run(
         measured.add_in_turn(each);
     }
     Ok(measured)
+}
+
+/// What a reading changes, without the keys that another set-up sets: that may be by a default, which says less than what a
+/// reading names.
+fn unless_set(reading: Vec<String>, further: &[String]) -> Vec<String> {
+    let last =
+        |set: &str| set.split('=').next().and_then(|key| key.trim().rsplit('.').next()).map(str::to_owned);
+    let is_set = |of_reading: &String| further.iter().any(|set| last(set) == last(of_reading));
+    reading.into_iter().filter(|of_reading| !is_set(of_reading)).collect()
 }
 
 /// Whether a study's scenario takes this change.
@@ -401,6 +410,16 @@ fn mean(part: &Part, members: &[usize], metric: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_set_up_takes_the_place_of_what_a_reading_sets() {
+        let reading = || {
+            ["flow.tcp.overhead=automatic", "session.elm.layers.phases=together"].map(str::to_owned).to_vec()
+        };
+        let phases = ["defaults.session.layers.phases=random".to_owned()];
+        assert_eq!(unless_set(reading(), &phases), ["flow.tcp.overhead=automatic"]);
+        assert_eq!(unless_set(reading(), &["flow.tcp.count=3".to_owned()]), reading());
+    }
 
     #[test]
     fn samples_are_found_by_their_place() {
