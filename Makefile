@@ -126,12 +126,12 @@ book: docs ## Write the site into target/book: pages, notebooks, Python and Rust
 # processor; what they print comes last. A test that cannot run on a machine adds a line to SKIPPED; LAYERCAST_REQUIRE
 # makes it fail instead.
 WAITING := --test network --test program
-COMPUTING := --lib --bins --test all
+COMPUTING := --lib --test all
 TEST := env LAYERCAST_SKIPPED=$(SKIPPED) $(CARGO) test $(WORKSPACE) --locked --no-fail-fast
 unit: toolchain
 	@mkdir -p $(TARGET) && rm -f $(SKIPPED)
 	@./tools/python-packages.sh $(TARGET)/venv > /dev/null 2>&1 & installing=$$!; \
-	$(CARGO) test $(WORKSPACE) --all-targets --locked --no-run; built=$$?; \
+	$(CARGO) test $(WORKSPACE) --lib --test '*' --examples --locked --no-run; built=$$?; \
 	wait $$installing; exit $$built
 	@$(TEST) $(WAITING) -- --test-threads 12 > $(TARGET)/waiting.txt 2>&1 & waiting=$$!; \
 	nice ./tools/python.sh $(TARGET) $(SKIPPED) > $(TARGET)/python.txt 2>&1 & python=$$!; \
