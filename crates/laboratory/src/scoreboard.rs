@@ -1,12 +1,14 @@
 //! The scoreboard: every protocol in every cell of a suite, judged.
 //!
-//! A suite is a file ([`read_suite`](crate::scenario::read_suite)); [`built_in`] is the one that comes with Layercast.
+//! A suite is a file ([`read_suite`](crate::scenario::read_suite)); [`built_in`] is the one that comes with Layercast, and
+//! [`drawn`] makes one of random networks.
 //! [`prepare`] puts the protocols into its cells, [`Progress`] runs what a directory does not have yet, and
 //! [`Scoreboard`] has the verdicts: [`table::render`] prints them, [`markdown::render`] makes a page, and [`write_all`]
 //! writes `scoreboard.json` and `report.html`. `docs/scoreboard.md` describes them.
 
 mod board;
 mod built_in;
+mod drawn;
 mod error;
 pub mod markdown;
 mod measures;
@@ -22,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub use board::{CellRow, ModernTotal, PapersTotal, ResultRow, SCHEMA, Scoreboard, Total};
 pub use built_in::{BUILT_IN, built_in, load};
+pub use drawn::drawn;
 pub use error::ScoreboardError;
 pub use prepare::{Cell, Entry, Prepared, Run, ScoreboardRequest, prepare};
 pub use runner::{Done, Progress};

@@ -24,6 +24,10 @@ pub(crate) struct Scoreboard {
     #[arg(value_name = "SUITE")]
     pub(crate) suite: Option<PathBuf>,
 
+    /// A suite of N networks that the seed draws: rates, delays, queues, TCP, losses, receivers
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with_all = ["suite", "brief"], allow_negative_numbers = true)]
+    pub(crate) random: Option<u32>,
+
     /// Run the brief version: the cells that the suite names for it, in shorter runs with fewer replications
     #[arg(long)]
     pub(crate) brief: bool,
@@ -48,7 +52,7 @@ pub(crate) struct Scoreboard {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) replications: Option<u32>,
 
-    /// Seed of all random numbers [default: from the suite]
+    /// Seed of all random numbers, and of the networks of --random [default: from the suite, 1 with --random]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
 
@@ -80,9 +84,10 @@ fn failure(error: ScoreboardError) -> Failure {
 
 pub(crate) fn scoreboard(arguments: &Scoreboard, program: &Program) -> Result<(), Failure> {
     let catalogue = &program.catalogue;
-    let suite = match &arguments.suite {
-        Some(path) => scoreboard::load(path, catalogue),
-        None => scoreboard::built_in(catalogue),
+    let suite = match (&arguments.suite, arguments.random) {
+        (_, Some(count)) => Ok(scoreboard::drawn(count, arguments.seed.unwrap_or(1))),
+        (Some(path), None) => scoreboard::load(path, catalogue),
+        (None, None) => scoreboard::built_in(catalogue),
     };
     check_again(arguments, catalogue)?;
     let request = ScoreboardRequest {
@@ -138,6 +143,9 @@ fn command_line(arguments: &Scoreboard, program: &str) -> String {
     let mut command = format!("{program} scoreboard");
     if let Some(path) = &arguments.suite {
         let _ = write!(command, " {}", path.display());
+    }
+    if let Some(count) = arguments.random {
+        let _ = write!(command, " --random {count}");
     }
     if arguments.brief {
         command.push_str(" --brief");

@@ -54,6 +54,19 @@ fn a_suite_is_run_judged_and_goes_on() {
     assert!(page.contains("| fixed | ") && page.contains("--with 'fixed.level=0'"), "{page}");
 }
 
+/// A slow network with one TCP, of the twenty that this seed draws, is run and judged; the command repeats it.
+#[test]
+fn random_networks_are_drawn_by_the_seed() {
+    let out = scratch("random");
+    let drawn = ["scoreboard", "--random", "20", "--seed", "7", "--cells", "random-3", "--protocols", "elm"];
+    let first = seen(&drawn, &out);
+    assert!(first.contains("20 networks drawn with seed 7") && first.contains("random-3: share"), "{first}");
+    let board = fs::read_to_string(out.join("scoreboard.json")).expect("it is written");
+    assert!(board.contains("--random 20") && board.contains("--seed 7"), "{board}");
+    let both = seen(&["scoreboard", "suite.toml", "--random", "2"], &scratch("both"));
+    assert!(both.starts_with("exit status 2") && both.contains("cannot be used with"), "{both}");
+}
+
 #[test]
 fn mistakes_are_reported_before_anything_runs() {
     let out = scratch("mistakes");

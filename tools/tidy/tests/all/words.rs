@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] =
-    &[("docs", 54_000), ("docs/decisions", 5_200), ("docs/protocols", 18_170), ("docs/reproduction", 6_100)];
+    &[("docs", 54_000), ("docs/decisions", 5_200), ("docs/protocols", 18_210), ("docs/reproduction", 6_100)];
 
 /// The most words in all pages.
 const WHOLE: usize = 83_400;
