@@ -256,13 +256,18 @@ pub(crate) fn run(
     Ok(measured)
 }
 
-/// What a reading changes, without the keys that another set-up sets: that may be by a default, which says less than what a
-/// reading names.
+/// What a reading changes, without what another set-up sets, of one flow or session by name or of all by a default. What a
+/// reading does to links begins from what is set, and stays.
 fn unless_set(reading: Vec<String>, further: &[String]) -> Vec<String> {
-    let last =
-        |set: &str| set.split('=').next().and_then(|key| key.trim().rsplit('.').next()).map(str::to_owned);
-    let is_set = |of_reading: &String| further.iter().any(|set| last(set) == last(of_reading));
-    reading.into_iter().filter(|of_reading| !is_set(of_reading)).collect()
+    let key = |set: &str| set.split('=').next().unwrap_or_default().trim().to_owned();
+    let covers = |of_set_up: &str, of_reading: &str| match of_set_up.strip_prefix("defaults.") {
+        None => of_set_up == of_reading,
+        Some(of_all) => of_all.split_once('.').is_some_and(|(table, rest)| {
+            of_reading.starts_with(&format!("{table}.")) && of_reading.ends_with(&format!(".{rest}"))
+        }),
+    };
+    let is_set = |own: &str| further.iter().any(|set| covers(&key(set), &key(own)));
+    reading.into_iter().filter(|own| own.starts_with("link.") || !is_set(own)).collect()
 }
 
 /// Whether a study's scenario takes this change.
@@ -419,6 +424,10 @@ mod tests {
         let phases = ["defaults.session.layers.phases=random".to_owned()];
         assert_eq!(unless_set(reading(), &phases), ["flow.tcp.overhead=automatic"]);
         assert_eq!(unless_set(reading(), &["flow.tcp.count=3".to_owned()]), reading());
+        let of_others = ["session.rlc.layers.phases=random", "link.A-B.delay=5 ms"].map(str::to_owned);
+        assert_eq!(unless_set(reading(), &of_others), reading());
+        let shifts = vec!["link.A-B.delay=5375000 ns".to_owned(), "link.B-C.delay=1375000 ns".to_owned()];
+        assert_eq!(unless_set(shifts.clone(), &of_others), shifts);
     }
 
     #[test]
