@@ -54,7 +54,7 @@ fn a_suite_is_run_judged_and_goes_on() {
     assert!(page.contains("| fixed | ") && page.contains("--with 'fixed.level=0'"), "{page}");
 }
 
-/// A slow network with one TCP, of the twenty that this seed draws, is run and judged; the command repeats it.
+/// One network of the twenty that this seed draws is run and judged; the command repeats it.
 #[test]
 fn random_networks_are_drawn_by_the_seed() {
     let out = scratch("random");

@@ -13,7 +13,7 @@ const RTT_MS: [f64; 2] = [6.0, 500.0];
 /// How long queues are, in bandwidth-delay products, and packets at least.
 const QUEUE: [f64; 2] = [0.25, 4.0];
 const FEWEST_QUEUED: f64 = 10.0;
-/// How many TCP flows there are.
+/// How many TCP flows there are, rounded down.
 const FLOWS: [f64; 2] = [1.0, 16.0];
 /// An equal share is no less, in kbit/s: layers begin at 128.
 const LEAST_SHARE_KBPS: f64 = 300.0;
@@ -123,7 +123,7 @@ impl Network {
         let (layers, joined): (u32, Vec<String>) =
             (self.layers(), (1..=*receivers).map(|number| format!("\"R{number}\"")).collect());
         let leaves: String = (1..=*receivers).map(|number| format!("B-R{number} = {{}}\n")).collect();
-        // A thousand round-trip times are as long as seldom waited for; the first third is not judged.
+        // Long paths take longer to settle; the first third is not judged.
         let seconds = if *rtt_ms > 200.0 { 240 } else { 150 };
         format!(
             r#"name = "{name}"
