@@ -113,7 +113,7 @@ instructions: toolchain ## Store instructions per hop again, after a change of s
 	$(BENCH) gate --update goldens/instructions.txt
 
 # The tests of the package compare it with the command.
-python: toolchain ## Build the Python package as for tests and test it: pytest, mypy, stubs
+python: toolchain ## Build the Python package as for tests and test it: pytest, stubs; LAYERCAST_LONG=1: mypy, notebooks
 	./tools/python.sh $(TARGET) $(SKIPPED)
 
 notebooks: toolchain ## Run the notebooks of docs/notebooks and the long one of examples/python, and keep them in target/notebooks

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the Python package as for tests into an environment of its own, and tests it: whether the stub is fresh, types,
-# pytest, and with LAYERCAST_LONG=1 the notebooks and what `pip install` makes. Where Python or its packages are missing,
+# Builds the Python package as for tests into an environment of its own, and tests it: whether the stub is fresh, pytest,
+# and with LAYERCAST_LONG=1 types, the notebooks and what `pip install` makes. Where Python or its packages are missing,
 # that is a skipped test, unless LAYERCAST_REQUIRE names `python`.
 #
-# tools/python.sh TARGET [SKIPPED [seldom]]: the folder for builds, the file of skipped tests; with `seldom` the tests alone
-# that `make test` leaves out.
+# tools/python.sh TARGET [SKIPPED [seldom]]: the folder for builds, the file of skipped tests; with `seldom` types and the
+# tests alone that `make test` leaves out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$1 skipped=${2:-}
@@ -20,16 +20,17 @@ diff -u "$stub" "$target/_layercast.pyi" || {
 export LAYERCAST=$command LAYERCAST_SKIPPED=$skipped
 if [ "${3:-}" = seldom ]; then
   LAYERCAST_LONG=1 stage "long tests" python -m pytest -m long
+  stage types mypy
   exit 0
 fi
 stage tests python -m pytest
-stage types mypy
 if [ "${LAYERCAST_LONG:-}" != 1 ]; then
-  words="notebooks and an installation of the Python package (long): LAYERCAST_LONG=1 runs them"
+  words="types of the Python package, notebooks and an installation of the Python package (long): LAYERCAST_LONG=1 runs them"
   echo "SKIPPED $words"
   if [ -n "$skipped" ]; then echo "$words" >> "$skipped"; fi
   exit 0
 fi
+stage types mypy
 stage notebooks python tools/notebooks.py "$target/notebooks"
 # What users install, by README's line, runs README's block.
 installation() {

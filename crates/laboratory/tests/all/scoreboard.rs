@@ -350,7 +350,7 @@ fn measures_are_what_they_say() {
 fn the_built_in_suite_fits_the_built_in_protocols() {
     let suite = scoreboard::built_in(&catalogue()).unwrap();
     // The brief suite has a part of the cells.
-    for brief in [false, true].into_iter().take(cases(2) as usize) {
+    for brief in [true, false].into_iter().take(cases(2) as usize) {
         let request = ScoreboardRequest { suite: suite.clone(), brief, ..request(SUITE, &[]) };
         let prepared = prepare(request);
         assert!(prepared.protocols.len() >= 9 && !prepared.protocols.contains(&"fixed".to_owned()));
