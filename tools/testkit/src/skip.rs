@@ -26,6 +26,8 @@ pub enum Missing {
     Multicast,
     /// Network namespaces, which need root and iproute2.
     Netns,
+    /// nftables' `nft`.
+    Nft,
     /// Wireshark's `tshark`.
     Tshark,
     /// ns-2 2.35.
@@ -46,9 +48,10 @@ pub enum Missing {
 
 impl Missing {
     /// All of them.
-    pub const ALL: [Missing; 10] = [
+    pub const ALL: [Missing; 11] = [
         Missing::Multicast,
         Missing::Netns,
+        Missing::Nft,
         Missing::Tshark,
         Missing::Ns2,
         Missing::Valgrind,
@@ -65,6 +68,7 @@ impl Missing {
         match self {
             Missing::Multicast => "multicast",
             Missing::Netns => "netns",
+            Missing::Nft => "nft",
             Missing::Tshark => "tshark",
             Missing::Ns2 => "ns2",
             Missing::Valgrind => "valgrind",
