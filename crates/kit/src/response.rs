@@ -38,18 +38,16 @@ impl Response {
         }
         let p = p.min(1.0);
         let round_s = rtt_s / self.window(p, rtt_s);
-        (1.0 / (round_s + self.timeouts_s(p, rtt_s))).min(MAX_PACKETS_PER_S)
-    }
-
-    /// The part of the rate that timeouts leave, 0 to 1.
-    pub fn timeout_share(self, p: f64, rtt_s: f64) -> f64 {
-        let p = p.clamp(MIN_EVENTS, 1.0);
-        let round_s = rtt_s / self.window(p, rtt_s);
-        round_s / (round_s + self.timeouts_s(p, rtt_s))
+        let timeout_s = match self {
+            Response::Reno => 4.0 * rtt_s,
+            // Today's stacks have a floor of 200 ms for the variance in the timeout (RFC 6298 has 1 s).
+            Response::Cubic => rtt_s + 0.2,
+        };
+        (1.0 / (round_s + timeouts_s(timeout_s, p))).min(MAX_PACKETS_PER_S)
     }
 
     /// The mean window in packets without timeouts.
-    fn window(self, p: f64, rtt_s: f64) -> f64 {
+    pub fn window(self, p: f64, rtt_s: f64) -> f64 {
         let reno = sqrt(1.5 / p);
         match self {
             Response::Reno => reno,
@@ -57,14 +55,9 @@ impl Response {
         }
     }
 
-    /// Seconds a packet spent in timeouts (RFC 5348, section 3.1).
-    fn timeouts_s(self, p: f64, rtt_s: f64) -> f64 {
-        let timeout_s = match self {
-            Response::Reno => 4.0 * rtt_s,
-            // Today's stacks have a floor of 200 ms for the variance in the timeout (RFC 6298 has 1 s).
-            Response::Cubic => rtt_s + 0.2,
-        };
-        timeout_s * (3.0 * sqrt(0.375 * p)).min(1.0) * p * (1.0 + 32.0 * p * p)
+    /// The seconds from an event to the next at a rate in packets/s.
+    pub fn interval_s(self, packets_per_s: f64, rtt_s: f64) -> f64 {
+        1.0 / (self.events_a_packet(packets_per_s, rtt_s) * packets_per_s)
     }
 
     /// The events a packet at which the rate in packets/s is this one: the inverse.
@@ -80,6 +73,11 @@ impl Response {
         }
         sqrt(low * high)
     }
+}
+
+/// Seconds a packet spent in timeouts of `timeout_s` at `p` events a packet, 0 to 1 (RFC 5348, section 3.1).
+pub fn timeouts_s(timeout_s: f64, p: f64) -> f64 {
+    timeout_s * (3.0 * sqrt(0.375 * p)).min(1.0) * p * (1.0 + 32.0 * p * p)
 }
 
 /// The mean window of CUBIC outside of its Reno-friendly region, in packets (RFC 9438, figure 6).

@@ -7,24 +7,24 @@
 
 mod delay;
 mod emulated;
+mod full_queue;
 mod header;
 mod history;
 mod lct;
-mod loss_delay_rank;
 mod options;
-mod per_flow_queue;
 mod receiver;
 mod requirements;
 mod rtt;
 mod scalable;
 mod source;
 mod suppression;
+mod train;
 
 pub use delay::QueueDelay;
 pub use emulated::Window;
+pub use full_queue::FullQueue;
 pub use header::{Base, Data, Header, HeaderError, Report};
 pub use history::{History, Period, untruncated_mean, virtual_events};
-pub use loss_delay_rank::LossDelayRank;
 pub use options::Options;
 pub use receiver::Receiver;
 pub use rtt::RoundTrip;

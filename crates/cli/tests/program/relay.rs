@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,9 +20,15 @@ impl Drop for Killed {
 }
 
 /// A port that nobody uses now.
+/// A port that neither UDP nor TCP uses: metrics are served by TCP.
 pub(super) fn free_port() -> SocketAddr {
-    let socket = UdpSocket::bind(("127.0.0.1", 0)).expect("a port");
-    socket.local_addr().expect("its address")
+    loop {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let address = listener.local_addr().expect("its address");
+        if UdpSocket::bind(address).is_ok() {
+            return address;
+        }
+    }
 }
 
 fn relay(group: &str, listen: SocketAddr, parent: SocketAddr, metrics: Option<SocketAddr>) -> Killed {

@@ -75,8 +75,8 @@ fn it_has_four_fifths_of_a_free_link_within_five_seconds() {
     assert!(ran.kbps("tide@R") > 16_000.0, "{}", ran.kbps("tide@R"));
 }
 
-/// Random losses come at any delay: at 30 % of random loss a TCP has 0.02 Mbit/s, this protocol what it would have at 2 %.
-/// A queue of five packets that is always full loses at any delay too, and there it has no more than a TCP.
+/// Random losses come while the queue is empty: at 30 % of random loss a TCP has 0.02 Mbit/s, this protocol what it would have at 2 %.
+/// A queue of five packets that is always full is never empty, and there it has no more than a TCP.
 #[test]
 fn random_loss_does_not_stop_it_but_a_full_short_queue_does() {
     let one = "session.other.stop=0.1 s";
@@ -126,8 +126,8 @@ fn its_share_does_not_depend_on_the_round_trip_time() {
     }
 }
 
-/// Four receivers at equal round-trip times start within 20 s. Measured over six replications, from 5 s after the last
-/// start on: within one wave in 97 to 100 % of the seconds.
+/// Four receivers at equal round-trip times start within 20 s. Measured over ten replications, from 5 s after the last
+/// start on: within one wave in 89 % of the seconds, 64 to 100 in one replication, so the mean of six is above 80.
 #[test]
 fn receivers_behind_one_bottleneck_agree() {
     let mut text = LINK.replace("B-R = {}", "B-R = {}\nB-R2 = {}\nB-R3 = {}\nB-R4 = {}").replacen(
@@ -139,7 +139,7 @@ receivers_start = { uniform = ["0 s", "20 s"] }"#,
     for at in ["R", "R2", "R3", "R4"] {
         text += &format!("[probes.{at}]\nof = \"flow tide@{at}\"\nwhat = [\"waves\"]\nevery = \"1 s\"\n");
     }
-    let ran = run_text("agreeing", &text, &["session.other.stop=0.1 s"]);
+    let ran = run_text("agreeing", &text, &["replications=6", "session.other.stop=0.1 s"]);
     let (mut agreed, mut seconds) = (0, 0);
     for replication in &ran.outcome.replications {
         let waves = |second: usize| replication.probes.iter().map(move |probe| probe[0][second]);

@@ -9,7 +9,7 @@
 
 use alloc::collections::VecDeque;
 
-use super::emulated::Window;
+use super::emulated::{Window, rate};
 use layercast_core::math::{exp, floor};
 use layercast_kit::estimator::SendTime;
 use layercast_kit::response::Response;
@@ -131,7 +131,7 @@ impl History {
     /// Forgets everything: at `end` a TCP has this rate.
     pub fn reset(&mut self, end: SendTime, packets_per_s: f64, rtt_s: f64) {
         self.clear(end);
-        let length_s = 1.0 / (self.response.events_a_packet(packets_per_s, rtt_s) * packets_per_s);
+        let length_s = self.response.interval_s(packets_per_s, rtt_s);
         self.origin = Some(Origin { packets_per_s, rtt_s, length_s });
         self.first = Some(self.after_event(PEAK * packets_per_s * rtt_s));
     }
@@ -311,8 +311,8 @@ impl History {
         let seen = self.replay(first, self.losses(few.periods), open_s);
         let window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         // What timeouts cost: with few packets in flight each packet lost may cause one, not only each event.
-        let p = (seen.events / seen.packets.max(1e-9)).max(seen.lost / seen.sent.max(1.0)).min(1.0);
-        Some(window / rtt_s * self.response.timeout_share(p, rtt_s))
+        let p = (seen.events / seen.packets.max(1e-9)).max(seen.lost / seen.sent.max(1.0)).clamp(1e-12, 1.0);
+        Some(rate(self.response, window, p, rtt_s))
     }
 }
 

@@ -53,7 +53,7 @@ options! {
         idle_delay: Duration = Duration::from_ms(3), Duration::ZERO => Duration::from_secs(10);
         /// Whether the session takes one flow's share where each flow has a queue of its own; otherwise one a channel.
         one_share: bool = true;
-        /// The loss rate up to which losses count that come at any delay, so that no queue made them.
+        /// The loss rate up to which losses count that come while the queue is empty, so that no queue made them.
         random_loss: f64 = 0.02, 1e-6 => 1.0;
         /// Time without packets after which a receiver starts again.
         silence: Duration = Duration::from_secs(5), Duration::from_ms(1) => Duration::from_secs(3600);

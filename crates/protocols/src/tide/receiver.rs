@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use super::delay::QueueDelay;
+use super::full_queue::FullQueue;
 use super::header::{Header, Report};
 use super::history::History;
-use super::loss_delay_rank::LossDelayRank;
 use super::options::Options;
-use super::per_flow_queue::PerFlowQueueDetector;
 use super::rtt::RoundTrip;
 use super::scalable::Scalable;
 use super::suppression::ReportTurn;
+use super::train::Trains;
 use layercast_core::contract::{
     Action, ActionQueue, Cause, Endpoint, Estimates, Input, Send, Timers, TraceEvent,
 };
@@ -63,8 +63,10 @@ pub struct Receiver {
     ends: u32,
     clock: SenderClock,
     delay: QueueDelay,
-    loss_delay_rank: LossDelayRank,
-    per_flow_queue: PerFlowQueueDetector,
+    full_queue: FullQueue,
+    trains: Trains,
+    /// Whether trains limit the fair rate.
+    is_one_share: bool,
     /// The window by the fraction of marks, if that counts, and when it was updated.
     scalable: Option<(Scalable, SendTime)>,
     rtt: RoundTrip,
@@ -197,8 +199,9 @@ impl Receiver {
             ends: 0,
             clock: SenderClock::default(),
             delay: QueueDelay::default(),
-            loss_delay_rank: LossDelayRank::default(),
-            per_flow_queue: PerFlowQueueDetector::default(),
+            full_queue: FullQueue::default(),
+            trains: Trains::default(),
+            is_one_share: false,
             scalable: None,
             rtt: RoundTrip::default(),
             id: ReceiverId(NonZeroU64::new(stream.bits()).unwrap_or(NonZeroU64::MIN)),
@@ -254,7 +257,7 @@ impl Receiver {
             Response::Reno => 0.5,
             Response::Cubic => CUBIC_BETA,
         };
-        rtt_s.max(after_cut * (empty_s + self.loss_delay_rank.full_s()))
+        rtt_s.max(after_cut * (empty_s + self.full_queue.full_s()))
     }
 
     fn enter(&mut self, now: Time) {

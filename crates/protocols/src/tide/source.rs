@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use super::header::{Base, Data, Header, Report};
 use super::options::Options;
 use super::suppression::ReportControl;
+use super::train::follows;
 use layercast_core::contract::{Action, ActionQueue, Endpoint, Estimates, Input, Payload, Send};
 use layercast_core::session::SessionPlan;
 use layercast_core::stream::Stream;
@@ -148,6 +149,9 @@ impl Source {
         let next_slot = self.slot.1 + self.waves.slot();
         if number >= self.waves.base_packets() {
             return next_slot;
+        }
+        if follows(self.base_number) {
+            return self.base.1.max(self.slot.1);
         }
         let planned = |number| self.slot.1 + self.departures.base_departure(number);
         let (at, after) = (
@@ -364,6 +368,27 @@ mod tests {
         };
         let expected: Vec<_> = all.into_iter().filter(in_demand).collect();
         assert!(expected == some, "{} and {} packets", expected.len(), some.len());
+    }
+
+    #[test]
+    fn the_base_sends_three_packets_at_once_again_and_again() {
+        let layers = LayerTable::between(Rate::from_kbps(128.0), Rate::from_mbps(1.0)).unwrap();
+        let plan = SessionPlan { layers, packet_size: Size::from_bytes(1500) };
+        let mut source = Source::new(&Options::default(), plan, Stream::new(1, "source"));
+        let mut base = Vec::new();
+        source.handle(Time::ZERO, Input::Start);
+        while let Some(next) = source.deadline().filter(|&next| next < Time::ZERO + Duration::from_secs(40)) {
+            source.handle(next, Input::Timer);
+            while let Some(action) = source.poll_action() {
+                let Action::Send(Send { header: Header::Data(data), .. }) = action else { continue };
+                base.extend((data.channel == BASE).then_some((data.number, data.sent_us)));
+            }
+        }
+        let at_once = base.windows(2).filter(|pair| follows(pair[1].0) && pair[0].1 == pair[1].1).count();
+        let apart = base.windows(2).filter(|pair| follows(pair[1].0) && pair[0].1 < pair[1].1).count();
+        // Ten packets a second and one train a second; the beginning of a slot may divide one.
+        assert!(at_once > 70 && apart <= 16, "{at_once} {apart}");
+        assert!(base.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1 && pair[1].1 >= pair[0].1));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use layercast_core::cannot_be;
 use layercast_core::contract::{Cause, TraceEvent};
 use layercast_core::math::ln;
 use layercast_core::units::{Duration, Time};
+use layercast_kit::response::MAX_PACKETS_PER_S;
 use layercast_kit::waves::channel_of;
 
 /// How long a step of the start lasts at least: long enough for a few packets.
@@ -25,7 +26,12 @@ const CAUTIOUS_STEPS: u32 = 3;
 const CAUTIOUS_SHARE: f64 = 0.9;
 
 /// Slots between bandwidth probes at most.
-pub(super) const MOST_PATIENCE: u32 = 16;
+const MOST_PATIENCE: u32 = 16;
+
+/// How much longer than between two events of a TCP at the fair rate there must be no loss before a bandwidth probe: random losses
+/// leave such a time free once in seven.
+const QUIET_INTERVALS: f64 = 2.0;
+const LONGEST_QUIET_S: f64 = 3600.0;
 
 /// What part of a slot a recovery may take: joins have to follow the waves on long paths too.
 const LONGEST_RECOVERY: f64 = 0.25;
@@ -58,7 +64,7 @@ impl Receiver {
         self.slot.decision_point = point;
         if is_new {
             self.note_bottleneck(now);
-            self.loss_delay_rank.sample(self.delay.last_s());
+            self.full_queue.sample(self.delay.last_s());
             self.smooth_rtt();
             self.probe_bandwidth(now);
         }
@@ -192,13 +198,16 @@ impl Receiver {
     pub(super) fn probe_bandwidth(&mut self, now: Time) {
         let was_empty = self.delay.take_highest_s() < self.options.idle_delay.as_secs_f64();
         let quiet = self.waves.slot() * u64::from(self.probe_patience);
+        // A TCP at this rate goes without an event for long, where its window is large or others leave the path empty.
+        let interval_s = self.options.fair_to.interval_s(self.fair.min(MAX_PACKETS_PER_S), self.smooth_rtt_s);
+        let quiet = quiet.max(Duration::from_secs_f64((QUIET_INTERVALS * interval_s).min(LONGEST_QUIET_S)));
         let since_loss_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
         if !was_empty || since_loss_us < quiet.as_us() {
             self.next_probe = self.next_probe.max(now + self.waves.slot());
         }
-        // Marks that come before a queue stands show better than a probe whether there is more; where each channel has
-        // a queue, an empty one shows nothing.
-        let is_known = self.scalable.is_some() || self.per_flow_queue.share(self.options.fall).is_some();
+        // Marks that come before a queue stands show better than a probe whether there is more, and so do trains where
+        // each channel has a queue.
+        let is_known = self.scalable.is_some() || self.is_one_share;
         let waits = self.start.is_some() || now < self.next_probe || self.joining.is_some();
         if waits || is_known || self.fair.is_infinite() {
             return;

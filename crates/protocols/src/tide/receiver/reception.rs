@@ -1,8 +1,9 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
-use super::decision::{MOST_PATIENCE, STEP_PACKETS};
+use super::decision::STEP_PACKETS;
 use super::{BottleneckRate, Interval, Receiver, Slot, Timer};
 use crate::tide::header::{Base, Data, Header};
+use crate::tide::train::follows;
 use layercast_core::cannot_be;
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
 use layercast_core::math::pow;
@@ -67,6 +68,7 @@ impl Receiver {
         }
         self.count(now, place, header.number, sent, arrival.ecn);
         if let Some(base) = header.base {
+            self.trains.on_packet(header.number, sent, now);
             self.on_base(now, base);
         }
         self.on_decision_point(now, header.phase_us);
@@ -185,10 +187,9 @@ impl Receiver {
         }
         self.lost += u64::from(losses.count);
         self.interval.lost += losses.count;
-        self.place_loss(now, first.layer);
         let (rtt_s, delay_s) = (self.rtt_s(), self.delay.last_s());
         let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
-        let lasts = self.loss_delay_rank.is_full(delay_s)
+        let lasts = self.full_queue.is_full(delay_s)
             && self.fair * rtt_s > FEWEST_IN_FLIGHT
             && self.history.is_just_over(first.sent, rtt_s);
         if lasts && self.on_overload_lasts(now, held) {
@@ -198,7 +199,7 @@ impl Receiver {
             self.leaving_until = now;
             self.extended_leaves = 0;
             self.periods += 1;
-            self.loss_delay_rank.on_loss(delay_s);
+            self.full_queue.on_loss(delay_s);
             self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
         }
     }
@@ -221,19 +222,17 @@ impl Receiver {
     pub(super) fn update_fair(&mut self) {
         let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
         let fair = self.history.fair_rate(since_us as f64 * 1e-6, self.smooth_rtt_s);
-        let least = if self.loss_delay_rank.is_random() {
+        let most = self.trains.rate().filter(|_| self.options.one_share).unwrap_or(f64::INFINITY);
+        let is_random = self.full_queue.is_random(self.options.idle_delay.as_secs_f64());
+        let least = if is_random {
             let rtt_s = self.rtt_s().max(self.options.assumed_rtt.as_secs_f64());
             self.options.fair_to.packets_per_s(self.options.random_loss, rtt_s)
         } else {
             0.0
         };
-        let slots = since_us as f64 * 1e-6 / self.waves.slot().as_secs_f64();
-        let share = self.per_flow_queue.share(self.options.fall).filter(|_| self.options.one_share);
-        let most = share.map_or(f64::INFINITY, |share| {
-            // Flows may have left: after a long time without losses there may be more.
-            share * pow(2.0, (slots - f64::from(MOST_PATIENCE)).max(0.0))
-        });
-        self.fair = fair.unwrap_or(f64::INFINITY).max(least).min(most).min(self.scalable_rate());
+        let fair = fair.unwrap_or(f64::INFINITY).max(least);
+        self.is_one_share = fair > most;
+        self.fair = fair.min(most).min(self.scalable_rate());
         if let Some(BottleneckRate { packets_per_s, at }) = self.bottleneck_rate {
             let slots = self.last_packet.since(at).as_secs_f64() / self.waves.slot().as_secs_f64();
             self.fair = self.fair.min(packets_per_s * pow(2.0, slots / SLOTS_TO_DOUBLE));
@@ -253,7 +252,7 @@ impl Receiver {
         // In one interval less may come because a host was busy.
         self.peak_received = (f64::from(received) / passed_s).max(FADING * self.peak_received);
         let is_much = f64::from(lost) > OVERLOAD * f64::from(received + lost);
-        if lost >= FEWEST_LOST && is_much && self.loss_delay_rank.is_full(self.delay.last_s()) {
+        if lost >= FEWEST_LOST && is_much && self.full_queue.is_full(self.delay.last_s()) {
             self.bottleneck_rate = Some(BottleneckRate { packets_per_s: self.peak_received, at: now });
         }
     }
@@ -266,18 +265,6 @@ impl Receiver {
         *updated = self.last_sent;
         window.update(rounds) / rtt_s
     }
-
-    /// Where a loss is among the channels.
-    fn place_loss(&mut self, now: Time, layer: Layer) {
-        let Some(place) = self.held.iter().position(|held| held.channel.0 == layer.0) else { return };
-        let (waves, held) = (&self.waves, self.waves_held());
-        let fallen = self.held_rate(now, 0).unwrap_or(0.0) / waves.joined_rate(0);
-        let rates = (0..=held).map(|wave| {
-            let slower = if wave > 0 { waves.joined_rate(wave - 1) } else { 0.0 };
-            fallen * (waves.joined_rate(wave) - slower)
-        });
-        self.per_flow_queue.on_loss(rates, place);
-    }
 }
 
 /// Losses that one input revealed.
@@ -289,6 +276,10 @@ struct Losses {
 
 impl Losses {
     fn add(&mut self, lost: &Packet) {
+        // A train makes the queue longer before its own packets.
+        if lost.layer.0 == BASE.0 && follows(lost.seq.0 as u32) {
+            return;
+        }
         self.count += 1;
         self.first = self.first.or(Some(*lost));
     }
