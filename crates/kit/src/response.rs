@@ -19,6 +19,9 @@ pub const CUBIC_BETA: f64 = 0.7;
 /// Halvings of an interval in the inverse: enough for a relative error below 1e-9.
 const HALVINGS: u32 = 60;
 
+/// The floor of today's stacks for the variance in the retransmission timeout, in seconds (RFC 6298 has one second).
+pub const SHORTEST_TIMEOUT_S: f64 = 0.2;
+
 layercast_core::choices! {
     /// Whose rate is fair.
     pub enum Response {
@@ -40,8 +43,7 @@ impl Response {
         let round_s = rtt_s / self.window(p, rtt_s);
         let timeout_s = match self {
             Response::Reno => 4.0 * rtt_s,
-            // Today's stacks have a floor of 200 ms for the variance in the timeout (RFC 6298 has 1 s).
-            Response::Cubic => rtt_s + 0.2,
+            Response::Cubic => rtt_s + SHORTEST_TIMEOUT_S,
         };
         (1.0 / (round_s + timeouts_s(timeout_s, p))).min(MAX_PACKETS_PER_S)
     }

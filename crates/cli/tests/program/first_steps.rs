@@ -31,28 +31,24 @@ pub(super) fn private_shell(script: &str) -> Command {
     shell
 }
 
-/// Whether such a shell can be had here.
-pub(super) fn is_private() -> bool {
-    let can = "ip netns add one && ip link add cable netns one type veth peer name plug";
-    match private_shell(can).output() {
+/// Whether a script works in such a shell; if not, records what is missing.
+fn works(script: &str, missing: Missing) -> bool {
+    match private_shell(script).output() {
         Ok(output) if output.status.success() => return true,
-        Ok(output) => skip(Missing::Netns, text(&output.stderr).trim()),
-        Err(error) => skip(Missing::Netns, error),
+        Ok(output) => skip(missing, text(&output.stderr).trim()),
+        Err(error) => skip(missing, error),
     }
     false
 }
 
+/// Whether such a shell can be had here.
+pub(super) fn is_private() -> bool {
+    works("ip netns add one && ip link add cable netns one type veth peer name plug", Missing::Netns)
+}
+
 /// Whether such a shell can have a firewall.
 pub(super) fn has_firewall() -> bool {
-    let output = private_shell("nft list ruleset").output();
-    let why = match output {
-        _ if !is_private() => return false,
-        Ok(output) if output.status.success() => return true,
-        Ok(output) => text(&output.stderr).trim().to_owned(),
-        Err(error) => error.to_string(),
-    };
-    skip(Missing::Nft, why);
-    false
+    is_private() && works("nft list ruleset", Missing::Nft)
 }
 
 /// What a script prints in a private shell, both streams together.

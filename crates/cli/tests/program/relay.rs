@@ -19,8 +19,7 @@ impl Drop for Killed {
     }
 }
 
-/// A port that nobody uses now.
-/// A port that neither UDP nor TCP uses: metrics are served by TCP.
+/// A port that neither UDP nor TCP uses now: metrics are served by TCP.
 pub(super) fn free_port() -> SocketAddr {
     loop {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");

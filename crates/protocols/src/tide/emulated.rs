@@ -1,13 +1,10 @@
 //! The window of an emulated TCP, as a fluid: growth over seconds and round-trip times, and a cut per event.
 
 use layercast_core::math::cbrt;
-use layercast_kit::response::{CUBIC_BETA, CUBIC_C, Response, timeouts_s};
+use layercast_kit::response::{CUBIC_BETA, CUBIC_C, Response, SHORTEST_TIMEOUT_S, timeouts_s};
 
 /// The growth in packets a round-trip time with which CUBIC estimates Reno's window (RFC 9438, section 4.3).
 const CUBIC_ALPHA: f64 = 3.0 * (1.0 - CUBIC_BETA) / (1.0 + CUBIC_BETA);
-
-/// The shortest retransmission timeout of today's TCPs beyond the round-trip time, in seconds (RFC 6298 has one second).
-const SHORTEST_TIMEOUT_S: f64 = 0.2;
 
 /// The rate in packets/s of a TCP with this mean window and `p` events a packet: some of them cost it a timeout
 /// (RFC 5348, section 3.1).

@@ -194,15 +194,19 @@ impl Receiver {
         self.join_waves(now, joins, Cause::SlowStart);
     }
 
+    /// How long there must be no loss before a bandwidth probe. A TCP at the fair rate goes without an event for long where its
+    /// window is large, or where others leave the path empty.
+    fn quiet(&self) -> Duration {
+        let interval_s = self.options.fair_to.interval_s(self.fair.min(MAX_PACKETS_PER_S), self.smooth_rtt_s);
+        let intervals = Duration::from_secs_f64((QUIET_INTERVALS * interval_s).min(LONGEST_QUIET_S));
+        intervals.max(self.waves.slot() * u64::from(self.probe_patience))
+    }
+
     /// A decision point passes: if there was no loss and no queue for long, the receiver probes for more bandwidth.
     pub(super) fn probe_bandwidth(&mut self, now: Time) {
         let was_empty = self.delay.take_highest_s() < self.options.idle_delay.as_secs_f64();
-        let quiet = self.waves.slot() * u64::from(self.probe_patience);
-        // A TCP at this rate goes without an event for long, where its window is large or others leave the path empty.
-        let interval_s = self.options.fair_to.interval_s(self.fair.min(MAX_PACKETS_PER_S), self.smooth_rtt_s);
-        let quiet = quiet.max(Duration::from_secs_f64((QUIET_INTERVALS * interval_s).min(LONGEST_QUIET_S)));
         let since_loss_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
-        if !was_empty || since_loss_us < quiet.as_us() {
+        if !was_empty || since_loss_us < self.quiet().as_us() {
             self.next_probe = self.next_probe.max(now + self.waves.slot());
         }
         // Marks that come before a queue stands show better than a probe whether there is more, and so do trains where
