@@ -57,24 +57,24 @@ impl Response {
         }
     }
 
-    /// The seconds from an event to the next at a rate in packets/s.
-    pub fn interval_s(self, packets_per_s: f64, rtt_s: f64) -> f64 {
-        1.0 / (self.events_a_packet(packets_per_s, rtt_s) * packets_per_s)
-    }
-
     /// The events a packet at which the rate in packets/s is this one: the inverse.
     pub fn events_a_packet(self, packets_per_s: f64, rtt_s: f64) -> f64 {
-        let (mut low, mut high) = (MIN_EVENTS, 1.0);
-        for _ in 0..HALVINGS {
-            let middle = sqrt(low * high);
-            if self.packets_per_s(middle, rtt_s) > packets_per_s {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        sqrt(low * high)
+        events_at(packets_per_s, |p| self.packets_per_s(p, rtt_s))
     }
+}
+
+/// The events a packet, 0 to 1, at which a rate that falls with them is this one, in packets/s.
+pub fn events_at(packets_per_s: f64, rate: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (MIN_EVENTS, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = sqrt(low * high);
+        if rate(middle) > packets_per_s {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    sqrt(low * high)
 }
 
 /// Seconds a packet spent in timeouts of `timeout_s` at `p` events a packet, 0 to 1 (RFC 5348, section 3.1).

@@ -175,18 +175,14 @@ fn slower_receivers_catch_up_and_all_use_the_link() {
 }
 
 /// FQ-CoDel has a queue for each channel. Measured over three replications of the scoreboard's cell: 1.17 of a CUBIC's rate; 2.7 to 3.2
-/// with `one_share = false`.
+/// before trains of packets limited it to one flow's share.
 #[test]
 fn it_takes_one_share_where_each_channel_has_a_queue() {
     let sets =
         ["session.other.stop=0.1 s", r#"link.A-B.queue={ kind = "fq-codel", limit = "1000 packets" }"#];
-    let share = |more: &[&str]| {
-        let ran = on_link(&[&sets[..], more].concat());
-        ran.kbps("tide@R") / tcp_kbps(&ran)
-    };
-    assert!((0.5..1.6).contains(&share(&[])), "{}", share(&[]));
-    let without = share(&["session.tide.one_share=false"]);
-    assert!(without > 2.0, "{without}");
+    let ran = on_link(&sets);
+    let share = ran.kbps("tide@R") / tcp_kbps(&ran);
+    assert!((0.5..1.6).contains(&share), "{share}");
 }
 
 /// Leaves that take 2 to 4 s keep a queue full after each overload; that is one event. Measured over six replications:

@@ -1,7 +1,7 @@
 //! The window of an emulated TCP, as a fluid: growth over seconds and round-trip times, and a cut per event.
 
 use layercast_core::math::cbrt;
-use layercast_kit::response::{CUBIC_BETA, CUBIC_C, Response, SHORTEST_TIMEOUT_S, timeouts_s};
+use layercast_kit::response::{CUBIC_BETA, CUBIC_C, Response, SHORTEST_TIMEOUT_S, events_at, timeouts_s};
 
 /// The growth in packets a round-trip time with which CUBIC estimates Reno's window (RFC 9438, section 4.3).
 const CUBIC_ALPHA: f64 = 3.0 * (1.0 - CUBIC_BETA) / (1.0 + CUBIC_BETA);
@@ -12,6 +12,16 @@ pub(super) fn rate(response: Response, window: f64, p: f64, rtt_s: f64) -> f64 {
     let round_s = rtt_s / response.window(p, rtt_s);
     let share = round_s / (round_s + timeouts_s(rtt_s + SHORTEST_TIMEOUT_S, p));
     share * window / rtt_s
+}
+
+/// The rate in packets/s of a TCP at `p` events a packet.
+pub(super) fn equation(response: Response, p: f64, rtt_s: f64) -> f64 {
+    rate(response, response.window(p, rtt_s), p, rtt_s)
+}
+
+/// The events a packet at which a TCP has this rate in packets/s.
+pub(super) fn events_a_packet(response: Response, packets_per_s: f64, rtt_s: f64) -> f64 {
+    events_at(packets_per_s, |p| equation(response, p, rtt_s))
 }
 
 /// The window in packets.

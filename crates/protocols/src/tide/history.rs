@@ -9,13 +9,16 @@
 
 use alloc::collections::VecDeque;
 
-use super::emulated::{Window, rate};
+use super::emulated::{Window, events_a_packet, rate};
 use layercast_core::math::{exp, floor};
 use layercast_kit::estimator::SendTime;
 use layercast_kit::response::Response;
 
 /// The most periods that are kept.
 const MOST: usize = 64;
+
+/// Congestion events of the emulated TCP that are remembered: with two, `flid-B` lost three times as much.
+const MEMORY: f64 = 8.0;
 
 /// Losses of a period that count at most in their mean: a burst shows no more.
 const MOST_LOST: u32 = 8;
@@ -85,9 +88,6 @@ pub struct History {
     /// Round-trip times since then, and up to when they were counted.
     rounds: f64,
     counted: SendTime,
-    /// Congestion events of the emulated TCP that are remembered.
-    memory: f64,
-    is_emulated: bool,
     response: Response,
     /// The TCP when the first interval that is kept began; none before the first loss.
     first: Option<Window>,
@@ -98,23 +98,21 @@ pub struct History {
 /// A rate that was known when the history began.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
-    packets_per_s: f64,
-    rtt_s: f64,
-    /// How long a TCP of that rate goes without an event.
-    length_s: f64,
+    /// The mean window of a TCP of that rate.
+    window: f64,
+    /// The packets that it sends from one event to the next.
+    packets: f64,
 }
 
 impl History {
-    /// An empty history that remembers so many events of a TCP.
-    pub fn new(memory: f64, is_emulated: bool, response: Response) -> History {
+    /// An empty history.
+    pub fn new(response: Response) -> History {
         let periods = VecDeque::with_capacity(MOST);
         History {
             periods,
             end: SendTime::default(),
             rounds: 0.0,
             counted: SendTime::default(),
-            memory,
-            is_emulated,
             response,
             first: None,
             origin: None,
@@ -131,9 +129,10 @@ impl History {
     /// Forgets everything: at `end` a TCP has this rate.
     pub fn reset(&mut self, end: SendTime, packets_per_s: f64, rtt_s: f64) {
         self.clear(end);
-        let length_s = self.response.interval_s(packets_per_s, rtt_s);
-        self.origin = Some(Origin { packets_per_s, rtt_s, length_s });
-        self.first = Some(self.after_event(PEAK * packets_per_s * rtt_s));
+        let p = events_a_packet(self.response, packets_per_s, rtt_s);
+        let window = self.response.window(p, rtt_s);
+        self.origin = Some(Origin { window, packets: 1.0 / p });
+        self.first = Some(self.after_event(PEAK * window));
     }
 
     /// Packets are lost, the first of which was sent at `sent`: they belong to a period that is known, or begin
@@ -169,7 +168,7 @@ impl History {
     fn forget_oldest(&mut self) {
         let losses = self.losses(self.periods.len());
         if let (Some(oldest), Some(mut tcp)) = (self.periods.pop_front(), self.first) {
-            self.pass(&oldest, &mut tcp, losses);
+            pass(&oldest, &mut tcp, losses);
             self.first = Some(tcp);
         }
         self.origin = None;
@@ -198,20 +197,9 @@ impl History {
         self.end
     }
 
-    /// The last period lasts until `end` at least.
-    pub fn extend(&mut self, end: SendTime) {
-        if end <= self.end {
-            return;
-        }
-        if let Some(last) = self.periods.back_mut() {
-            last.end = end;
-        }
-        (self.end, self.counted) = (end, end.max(self.counted));
-    }
-
-    /// Whether a packet was sent less than `rtt_s` after the last period.
-    pub fn is_just_over(&self, sent: SendTime, rtt_s: f64) -> bool {
-        !self.is_empty() && sent >= self.end && sent < self.end.plus_us((rtt_s * 1e6) as u64)
+    /// What began at the end of the history lasts until `end` at least: nothing counts before.
+    pub fn postpone(&mut self, end: SendTime) {
+        (self.end, self.counted) = (self.end.max(end), self.counted.max(end));
     }
 
     /// Forgets everything: the history begins at `at`.
@@ -221,11 +209,6 @@ impl History {
         (self.end, self.counted, self.rounds) = (at, at, 0.0);
     }
 
-    /// Whether there is any period.
-    pub fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-
     /// How many packets of ours are lost in one of the `newest` periods on average, seen or not.
     fn losses(&self, newest: usize) -> f64 {
         let lost: u32 = self.periods.iter().rev().take(newest).map(|period| period.lost.min(MOST_LOST)).sum();
@@ -233,45 +216,11 @@ impl History {
         untruncated_mean(f64::from(lost + 1) / (newest as f64 + 1.0))
     }
 
-    fn events(&self, period: &Period, window: f64, losses: f64) -> f64 {
-        if self.is_emulated {
-            virtual_events(window, period.sent, losses)
-        } else {
-            window * f64::from(period.lost) / period.sent.max(1.0)
-        }
-    }
-
-    /// The events of a TCP in an interval that ends with a period, from its window at the beginning. One is at the
-    /// end, when the window is largest; more than one are losses that we did not meet, at any time before.
-    fn events_in(&self, period: &Period, tcp: Window, losses: f64) -> f64 {
-        let mut later = tcp;
-        later.pass(period.length_s, period.rounds);
-        let at_end = self.events(period, later.size(), losses);
-        if at_end <= 1.0 {
-            return at_end;
-        }
-        let before = self.events(period, 0.5 * (tcp.size() + later.size()), losses);
-        before.clamp(1.0, MOST_EVENTS)
-    }
-
-    /// A TCP passes an interval and the period at its end.
-    fn pass(&self, period: &Period, tcp: &mut Window, losses: f64) -> Passed {
-        let events = self.events_in(period, *tcp, losses);
-        let parts = floor(events + 0.5).max(1.0);
-        let (rounds, mut packets) = (period.rounds / parts, 0.0);
-        for _ in 0..parts as u32 {
-            packets += rounds * tcp.pass(period.length_s / parts, rounds);
-            tcp.limit(period.most);
-            tcp.cut((events / parts).min(1.0));
-        }
-        Passed { packets, events }
-    }
-
     /// Replays the history to a TCP with this window at its beginning: what it has seen of the events that are remembered.
     fn replay(&self, mut tcp: Window, losses: f64, open_s: f64) -> Seen {
         let mut passed = [Passed::default(); MOST];
         for (period, passed) in self.periods.iter().zip(&mut passed) {
-            *passed = self.pass(period, &mut tcp, losses);
+            *passed = pass(period, &mut tcp, losses);
         }
         let mut seen = Seen {
             packets: self.rounds * tcp.pass(open_s, self.rounds),
@@ -279,7 +228,7 @@ impl History {
             sent: self.rounds * self.periods.back().map_or(0.0, |newest| newest.sent),
             ..Seen::default()
         };
-        let weight_at = |events: f64| (2.0 - 2.0 * events / self.memory).clamp(0.0, 1.0);
+        let weight_at = |events: f64| (2.0 - 2.0 * events / MEMORY).clamp(0.0, 1.0);
         let mut events = 0.0;
         for (period, passed) in self.periods.iter().zip(&passed).rev() {
             let weight = weight_at(events);
@@ -296,9 +245,9 @@ impl History {
         }
         if let Some(origin) = self.origin {
             let weight = weight_at(events);
-            seen.packets += weight * origin.length_s * origin.packets_per_s;
+            seen.packets += weight * origin.packets;
             seen.events += weight;
-            seen.rounds += weight * origin.length_s / origin.rtt_s;
+            seen.rounds += weight * origin.packets / origin.window;
         }
         seen
     }
@@ -307,13 +256,39 @@ impl History {
     /// periods and the `open_s` seconds since the last one; none without losses.
     pub fn fair_rate(&self, open_s: f64, rtt_s: f64) -> Option<f64> {
         let first = self.first?;
-        let few = self.replay(first, self.losses(self.periods.len().min(self.memory as usize)), open_s);
+        let few = self.replay(first, self.losses(self.periods.len().min(MEMORY as usize)), open_s);
         let seen = self.replay(first, self.losses(few.periods), open_s);
         let window = (seen.packets / seen.rounds.max(1e-9)).max(1.0);
         // What timeouts cost: with few packets in flight each packet lost may cause one, not only each event.
         let p = (seen.events / seen.packets.max(1e-9)).max(seen.lost / seen.sent.max(1.0)).clamp(1e-12, 1.0);
         Some(rate(self.response, window, p, rtt_s))
     }
+}
+
+/// The events of a TCP in an interval that ends with a period, from its window at the beginning. One is at the
+/// end, when the window is largest; more than one are losses that we did not meet, at any time before.
+fn events_in(period: &Period, tcp: Window, losses: f64) -> f64 {
+    let mut later = tcp;
+    later.pass(period.length_s, period.rounds);
+    let at_end = virtual_events(later.size(), period.sent, losses);
+    if at_end <= 1.0 {
+        return at_end;
+    }
+    let before = virtual_events(0.5 * (tcp.size() + later.size()), period.sent, losses);
+    before.clamp(1.0, MOST_EVENTS)
+}
+
+/// A TCP passes an interval and the period at its end.
+fn pass(period: &Period, tcp: &mut Window, losses: f64) -> Passed {
+    let events = events_in(period, *tcp, losses);
+    let parts = floor(events + 0.5).max(1.0);
+    let (rounds, mut packets) = (period.rounds / parts, 0.0);
+    for _ in 0..parts as u32 {
+        packets += rounds * tcp.pass(period.length_s / parts, rounds);
+        tcp.limit(period.most);
+        tcp.cut((events / parts).min(1.0));
+    }
+    Passed { packets, events }
 }
 
 /// What a TCP did in an interval.
@@ -358,7 +333,7 @@ mod tests {
 
     /// A period of `rtt_s` with losses every `every_s`.
     fn history(every_s: f64, rtt_s: f64, packets: f64, lost: u32) -> History {
-        let mut history = History::new(8.0, true, Response::Reno);
+        let mut history = History::new(Response::Reno);
         for number in 1..=60 {
             let at = SendTime::from_us((f64::from(number) * every_s * 1e6) as u64);
             assert!(history.on_loss(at, lost, rtt_s, packets));
@@ -416,7 +391,7 @@ mod tests {
     #[test]
     fn the_rate_does_not_jump_without_a_loss() {
         for response in [Response::Reno, Response::Cubic] {
-            let mut history = History::new(8.0, true, response);
+            let mut history = History::new(response);
             for (length_s, rounds, sent, lost) in BURSTS {
                 let end = history.end.plus_us((length_s * 1e6) as u64);
                 history.keep(Period { end, length_s, rounds, sent, lost, most: IN_USE * sent });

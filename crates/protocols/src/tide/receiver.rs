@@ -32,6 +32,12 @@ use layercast_kit::waves::{BASE, Waves};
 /// Slots without losses and queue before the first bandwidth probe; doubled with each failure.
 const FIRST_PATIENCE: u32 = 1;
 
+/// Age of a later packet of its channel after which a packet is lost.
+const LATE_LIMIT: Duration = Duration::from_ms(100);
+
+/// The size of a report on the wire.
+const REPORT_SIZE: Size = Size::from_bytes(64);
+
 timers! {
     /// What the receiver's timers are for.
     enum Timer {
@@ -77,21 +83,17 @@ pub struct Receiver {
     echoes: u64,
     slot: Slot,
     start: Option<Start>,
-    /// Until when waves may still arrive that were left because of losses.
+    /// Until when waves may still arrive that the start left.
     leaving_until: Time,
     /// The round-trip time of the last slots, a moving harmonic mean, in seconds.
     smooth_rtt_s: f64,
-    /// Waves left since the last period because its losses did not end.
-    extended_leaves: u32,
     /// What was counted since the last decision point.
     interval: Interval,
-    /// The highest rate received between the last decision points, in packets/s.
-    peak_received: f64,
-    /// What the bottleneck carried in the last overload.
-    bottleneck_rate: Option<BottleneckRate>,
+    /// What came between the two decision points before, in packets/s.
+    came: f64,
     history: History,
-    /// Since when joins wait for their first packet.
-    joining: Option<Time>,
+    /// Joins that wait for their first packet.
+    joining: Option<Joining>,
     /// When the first packet of the newest channel came.
     newest_since: Time,
     /// No join before this time, after a join failed.
@@ -116,6 +118,13 @@ pub struct Receiver {
 struct Held {
     channel: Channel,
     tracker: SequenceTracker,
+}
+
+/// Waves that were joined together, and when: those of the top.
+#[derive(Clone, Copy, Debug)]
+struct Joining {
+    since: Time,
+    waves: u16,
 }
 
 /// The state of a receiver.
@@ -148,13 +157,6 @@ struct Interval {
     lost: u32,
 }
 
-/// What a bottleneck carried, in packets/s, and when that was measured.
-#[derive(Clone, Copy, Debug)]
-struct BottleneckRate {
-    packets_per_s: f64,
-    at: Time,
-}
-
 /// The start: the rate grows by a factor in each step.
 #[derive(Clone, Copy, Debug)]
 struct Start {
@@ -165,18 +167,16 @@ struct Start {
     /// Packets received in this step, and when it began.
     packets: u32,
     began: Time,
-    /// Steps that still join one wave only.
-    cautious: u32,
-    /// The fair rate before, if the queue has been empty for long and the receiver tries whether there is more.
-    before: Option<f64>,
+    /// Whether it is a bandwidth probe: the queue has been empty for long, and the receiver tries whether there is more.
+    is_probe: bool,
     /// Steps that succeeded.
     successes: u32,
 }
 
 impl Start {
-    /// A start that begins now, with so many steps of one wave first.
-    fn new(now: Time, cautious: u32, before: Option<f64>) -> Start {
-        Start { step: 0, joined: now, packets: 0, began: now, cautious, before, successes: 0 }
+    /// A start, or a bandwidth probe, that begins now.
+    fn new(now: Time, is_probe: bool) -> Start {
+        Start { step: 0, joined: now, packets: 0, began: now, is_probe, successes: 0 }
     }
 }
 
@@ -184,14 +184,14 @@ impl Receiver {
     /// A receiver of a session; `stream` gives its number and decides when it reports.
     pub fn new(options: &Options, plan: SessionPlan, mut stream: Stream) -> Receiver {
         let waves = options.waves(&plan);
-        let room = usize::from(waves.active_waves()) + 1;
+        let room = usize::from(waves.channels());
         Receiver {
             max_gap: max_gap_for(plan.layers.top_rate(), plan.packet_size),
             held: Vec::with_capacity(room),
             spare: Vec::with_capacity(room),
             waves,
             size: plan.packet_size,
-            history: History::new(options.memory, options.emulated, options.fair_to),
+            history: History::new(options.fair_to),
             options: options.clone(),
             phase: Phase::Idle,
             last_packet: Time::ZERO,
@@ -213,10 +213,8 @@ impl Receiver {
             start: None,
             leaving_until: Time::ZERO,
             smooth_rtt_s: options.assumed_rtt.as_secs_f64().max(1e-3),
-            extended_leaves: 0,
             interval: Interval::default(),
-            peak_received: 0.0,
-            bottleneck_rate: None,
+            came: 0.0,
             joining: None,
             newest_since: Time::ZERO,
             blocked_until: Time::ZERO,
@@ -264,13 +262,13 @@ impl Receiver {
         self.phase = Phase::In;
         self.last_packet = now;
         self.join_channel(BASE, Cause::Start);
-        self.joining = Some(now);
+        self.joining = Some(Joining { since: now, waves: 0 });
         self.begin_start(now);
         self.timers.arm(Timer::Silence, now + self.options.silence);
     }
 
     fn begin_start(&mut self, now: Time) {
-        self.start = Some(Start::new(now, 0, None));
+        self.start = Some(Start::new(now, false));
         self.fair = f64::INFINITY;
     }
 
@@ -356,9 +354,8 @@ impl Receiver {
 
     /// A missing packet may become lost by age alone.
     fn arm_hole_timer(&mut self) {
-        let late_limit = self.options.late_limit;
-        self.timers
-            .set(Timer::Late, self.held.iter().filter_map(|held| held.tracker.deadline(late_limit)).min());
+        let deadlines = self.held.iter().filter_map(|held| held.tracker.deadline(LATE_LIMIT));
+        self.timers.set(Timer::Late, deadlines.min());
     }
 
     fn send_report(&mut self, now: Time) {
@@ -371,7 +368,7 @@ impl Receiver {
             fair_rate: if self.fair.is_finite() { (fair as u32).min(u32::MAX - 1) } else { u32::MAX },
         };
         self.reports += 1;
-        self.actions.send(Send::report(Header::Report(report), self.options.report_size));
+        self.actions.send(Send::report(Header::Report(report), REPORT_SIZE));
     }
 
     fn rate(&self, packets_per_s: f64) -> Rate {
@@ -436,7 +433,7 @@ impl Endpoint for Receiver {
         /// Waves held.
         value waves in "waves" = self.waves_held();
         /// The rate that the source sends on the channels held.
-        value held_rate_kbps in "kbit/s" = self.held_rate(now, self.waves_held()).map(|rate| self.rate(rate));
+        value held_rate_kbps in "kbit/s" = self.slot.number.map(|_| self.rate(self.held_rate(now)));
         /// Periods with losses so far.
         count loss_periods in "periods" = self.periods;
         /// Packets lost so far.

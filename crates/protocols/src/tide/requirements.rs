@@ -10,6 +10,9 @@ use layercast_core::units::{Duration, Layer, Level, Rate, Size};
 use layercast_kit::response::Response;
 use layercast_kit::waves::{MAX_CHANNELS, WaveConfig, Waves};
 
+/// Decision points in a slot.
+pub(super) const DECISION_POINTS: u64 = 10;
+
 impl Requirements for Options {
     fn character(&self) -> Character {
         Character { rates: Rates::Layers, ecn: true, start: "doubles each round until a loss or a queue" }
@@ -74,7 +77,7 @@ impl Options {
 
     /// The time between two decision points.
     pub fn decision_interval(&self) -> Duration {
-        Duration::from_ns(self.slot.as_ns() / u64::from(self.decision_points.max(1)))
+        Duration::from_ns(self.slot.as_ns() / DECISION_POINTS)
     }
 
     fn plan_error(&self, plan: &SessionPlan) -> Option<String> {

@@ -17,6 +17,9 @@ use layercast_kit::waves::{BASE, Departures, Waves, channel_of, slot_of};
 /// After a stall longer than this, missed packets are skipped rather than sent in a burst.
 const LONGEST_LAG: Duration = Duration::from_ms(100);
 
+/// Packets that announce the end: one may be lost, and a receiver waits for the second.
+const END_PACKETS: u32 = 3;
+
 /// Reports a second that are answered at most.
 const REPORTS_PER_S: f64 = 50.0;
 
@@ -26,7 +29,6 @@ pub struct Source {
     waves: Waves,
     departures: Departures,
     dither: Dither,
-    end_packets: u32,
     size: Size,
     start: Time,
     is_sending: bool,
@@ -66,7 +68,6 @@ impl Source {
         Source {
             departures: Departures::new(&waves),
             dither: Dither::new(options.dither, stream),
-            end_packets: options.end_packets,
             size: plan.packet_size,
             start: Time::ZERO,
             is_sending: false,
@@ -256,7 +257,7 @@ impl Source {
     fn stop(&mut self, now: Time) {
         if self.is_sending {
             let header = self.header(now, BASE, self.base_number, true);
-            for _ in 0..self.end_packets {
+            for _ in 0..END_PACKETS {
                 self.actions.send(Send { payload: Payload::None, ..Send::data(BASE, header, self.size) });
             }
         }

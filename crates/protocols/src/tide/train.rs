@@ -34,6 +34,11 @@ pub(super) fn follows(number: u32) -> bool {
     (1..TRAIN).contains(&(number % EVERY))
 }
 
+/// The longest time between two packets of the base, after a train, from the mean one.
+pub(super) fn longest_gap_s(mean_gap_s: f64) -> f64 {
+    f64::from(TRAIN) * mean_gap_s
+}
+
 /// The last trains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trains {

@@ -1,33 +1,29 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
 use super::decision::STEP_PACKETS;
-use super::{BottleneckRate, Interval, Receiver, Slot, Timer};
+use super::{Interval, Joining, LATE_LIMIT, Receiver, Slot, Timer};
+use crate::tide::emulated::equation;
 use crate::tide::header::{Base, Data, Header};
-use crate::tide::train::follows;
+use crate::tide::train::{follows, longest_gap_s};
 use layercast_core::cannot_be;
 use layercast_core::contract::{Arrival, Cause, Ecn, Origin, TraceEvent};
-use layercast_core::math::pow;
 use layercast_core::units::{Duration, Layer, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
 use layercast_kit::waves::{BASE, starts_slot};
-
-/// What part of the fair rate is held at least if losses that do not end may be the receiver's own.
-const HELD_SHARE: f64 = 0.87;
-
-/// Packets in a round-trip time below which a TCP that has halved its window has too few for a fast retransmit: the
-/// next loss costs it a timeout.
-const FEWEST_IN_FLIGHT: f64 = 8.0;
 
 /// The part of the packets between two decision points from which on their loss shows that the queue was offered too much,
 /// and so many at least.
 const OVERLOAD: f64 = 0.05;
 const FEWEST_LOST: u32 = 8;
 
-/// What remains at a decision point of the highest rate received before.
-const FADING: f64 = 0.97;
+/// The rate that a TCP had before the overload, over what came in it.
+const BEFORE_OVERLOAD: f64 = 1.4;
 
-/// Slots after which the fair rate may be twice what came in an overload.
-const SLOTS_TO_DOUBLE: f64 = 4.0;
+/// What remains at a decision point of the highest rate that came before.
+const FADING: f64 = 0.5;
+
+/// The loss rate up to which random losses count.
+const RANDOM_LOSS: f64 = 0.02;
 
 /// The decision point of a slot of which none has passed.
 const NO_DECISION_POINT: u32 = u32::MAX;
@@ -112,12 +108,14 @@ impl Receiver {
 
     /// A packet of the newest channel: the first one ends the join.
     fn on_newest(&mut self, now: Time) {
-        let Some(since) = self.joining.take() else { return };
+        let Some(Joining { since, .. }) = self.joining.take() else { return };
         self.timers.disarm(Timer::Join);
         let delay_s = now.since(since).as_secs_f64();
         let held = self.waves_held();
         let is_first = self.start.is_some_and(|start| start.step == 0) && held == 0;
-        self.rtt.sample(delay_s, self.waves.mean_gap_s(held), self.delay.last_s());
+        let mean_gap_s = self.waves.mean_gap_s(held);
+        let gap_s = if held == 0 { longest_gap_s(mean_gap_s) } else { mean_gap_s };
+        self.rtt.sample(delay_s, gap_s, self.delay.last_s());
         if is_first {
             let rtt = Duration::from_secs_f64(self.empty_rtt_s());
             self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
@@ -160,7 +158,7 @@ impl Receiver {
     pub(super) fn expire_holes(&mut self, now: Time) {
         let mut losses = Losses::default();
         for held in &mut self.held {
-            held.tracker.expire(now, self.options.late_limit, |lost| losses.add(lost));
+            held.tracker.expire(now, LATE_LIMIT, |lost| losses.add(lost));
         }
         self.on_losses(now, losses);
         self.arm_hole_timer();
@@ -171,78 +169,55 @@ impl Receiver {
         let Some(first) = losses.first else { return };
         if let Some(start) = self.start {
             let passed_s = now.since(start.began).as_secs_f64();
-            let rate_of = |waves| self.held_rate(now, waves).unwrap_or(0.0);
-            let (held, before) = (self.waves_held(), self.waves_held().saturating_sub(start.step));
             // Too short a step shows nothing: what came before it did.
             let rate = if start.packets >= STEP_PACKETS && passed_s > self.rtt_s() {
-                (f64::from(start.packets) / passed_s).min(rate_of(held))
+                (f64::from(start.packets) / passed_s).min(self.held_rate(now))
             } else {
-                rate_of(before)
+                self.rate_of(now, self.waves_held().saturating_sub(start.step), 0.0)
             };
             self.end_start(now, rate);
-            if start.before.is_none() || start.successes > 0 {
+            if !start.is_probe || start.successes > 0 {
                 self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
                 return;
             }
         }
         self.lost += u64::from(losses.count);
         self.interval.lost += losses.count;
-        let (rtt_s, delay_s) = (self.rtt_s(), self.delay.last_s());
-        let held = self.held_rate(now, self.waves_held()).unwrap_or(0.0);
-        let lasts = self.full_queue.is_full(delay_s)
-            && self.fair * rtt_s > FEWEST_IN_FLIGHT
-            && self.history.is_just_over(first.sent, rtt_s);
-        if lasts && self.on_overload_lasts(now, held) {
-            return self.history.extend(first.sent.plus_us((rtt_s * 1e6) as u64));
+        let delay_s = self.delay.last_s();
+        // That of a packet just after the one lost: a TCP takes the losses of its next window for the same event.
+        let rtt_s = self.rtt_s().max(self.empty_rtt_s() + delay_s);
+        // Waves that the start left may still come: while they fill the queue, its end is not over.
+        let is_just_over = first.sent < self.history.end().plus_us((rtt_s * 1e6) as u64);
+        if now < self.leaving_until && is_just_over && self.full_queue.is_full(delay_s) {
+            return self.history.postpone(first.sent.plus_us((rtt_s * 1e6) as u64));
         }
-        if self.history.on_loss(first.sent, losses.count, rtt_s, held * rtt_s) {
+        if self.history.on_loss(first.sent, losses.count, rtt_s, self.held_rate(now) * rtt_s) {
             self.leaving_until = now;
-            self.extended_leaves = 0;
             self.periods += 1;
             self.full_queue.on_loss(delay_s);
             self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
         }
     }
 
-    /// Losses do not end while the queue is full. A TCP would have halved its window by now: a wave is left, and
-    /// the event goes on. So it does while waves that were left may still arrive. Returns whether it does.
-    fn on_overload_lasts(&mut self, now: Time, held: f64) -> bool {
-        let is_ours = self.waves_held() > 0
-            && held > HELD_SHARE * self.fair
-            && self.extended_leaves < self.options.overload_leaves;
-        if is_ours {
-            self.release(self.held.len() - 1, true, Cause::Loss);
-            self.leaving_until = now + self.options.leave_bound;
-            self.extended_leaves += 1;
-        }
-        is_ours || now < self.leaving_until
-    }
-
     /// The fair rate of now.
     pub(super) fn update_fair(&mut self) {
         let since_us = self.last_sent.as_us().saturating_sub(self.history.end().as_us());
         let fair = self.history.fair_rate(since_us as f64 * 1e-6, self.smooth_rtt_s);
-        let most = self.trains.rate().filter(|_| self.options.one_share).unwrap_or(f64::INFINITY);
-        let is_random = self.full_queue.is_random(self.options.idle_delay.as_secs_f64());
-        let least = if is_random {
+        let most = self.trains.rate().unwrap_or(f64::INFINITY);
+        let least = if self.full_queue.is_random() {
             let rtt_s = self.rtt_s().max(self.options.assumed_rtt.as_secs_f64());
-            self.options.fair_to.packets_per_s(self.options.random_loss, rtt_s)
+            equation(self.options.fair_to, RANDOM_LOSS, rtt_s)
         } else {
             0.0
         };
         let fair = fair.unwrap_or(f64::INFINITY).max(least);
         self.is_one_share = fair > most;
         self.fair = fair.min(most).min(self.scalable_rate());
-        if let Some(BottleneckRate { packets_per_s, at }) = self.bottleneck_rate {
-            let slots = self.last_packet.since(at).as_secs_f64() / self.waves.slot().as_secs_f64();
-            self.fair = self.fair.min(packets_per_s * pow(2.0, slots / SLOTS_TO_DOUBLE));
-        }
     }
 
-    /// A decision point has passed: if the queue is full and many packets were lost, what came is what the bottleneck
-    /// carries. The emulated TCP does not know that: after a long time without losses its window counts for as many events as
-    /// are remembered.
-    pub(super) fn note_bottleneck(&mut self, now: Time) {
+    /// A decision point has passed: if the queue is full and many packets were lost since the last one, what came is what the
+    /// bottleneck carries. The history does not say so for as many events as are remembered: it begins again.
+    pub(super) fn check_overload(&mut self, now: Time) {
         let next = Interval { began: now, ..Interval::default() };
         let Interval { began, received, lost } = core::mem::replace(&mut self.interval, next);
         let passed_s = now.since(began).as_secs_f64();
@@ -250,10 +225,14 @@ impl Receiver {
             return;
         }
         // In one interval less may come because a host was busy.
-        self.peak_received = (f64::from(received) / passed_s).max(FADING * self.peak_received);
-        let is_much = f64::from(lost) > OVERLOAD * f64::from(received + lost);
-        if lost >= FEWEST_LOST && is_much && self.full_queue.is_full(self.delay.last_s()) {
-            self.bottleneck_rate = Some(BottleneckRate { packets_per_s: self.peak_received, at: now });
+        self.came = (f64::from(received) / passed_s).max(FADING * self.came);
+        let is_much = lost >= FEWEST_LOST && f64::from(lost) > OVERLOAD * f64::from(received + lost);
+        if self.start.is_some() || !is_much || !self.full_queue.is_full(self.delay.last_s()) {
+            return;
+        }
+        let rate = BEFORE_OVERLOAD * self.came;
+        if rate < self.fair {
+            self.begin_history(now, rate);
         }
     }
 
