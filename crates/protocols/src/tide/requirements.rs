@@ -15,7 +15,7 @@ pub(super) const DECISION_POINTS: u64 = 10;
 
 impl Requirements for Options {
     fn character(&self) -> Character {
-        Character { rates: Rates::Layers, ecn: true, start: "doubles each round until a loss or a queue" }
+        Character { rates: Rates::Layers, ecn: true, start: "doubles each round until a loss or a shortfall" }
     }
 
     fn has_static_layers(&self) -> bool {
