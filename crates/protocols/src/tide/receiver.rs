@@ -89,7 +89,7 @@ pub struct Receiver {
     smooth_rtt_s: f64,
     /// What was counted since the last decision point.
     interval: Interval,
-    /// What came between the two decision points before, in packets/s.
+    /// The highest rate that came between two decision points lately, in packets/s; it fades.
     came: f64,
     history: History,
     /// Joins that wait for their first packet.
