@@ -2,8 +2,8 @@
 //!
 //! A session has a base channel and waves whose rates fall by themselves (WEBRC, RFC 3738), so leave latency
 //! does not matter. A receiver emulates a TCP: from the losses that it sees it estimates how often a TCP with
-//! its fair rate would see a congestion event, and a response function gives that rate. `docs/protocols/tide.md`
-//! is the specification.
+//! its fair rate would see a congestion event, and a response function gives that rate.
+//! `docs/protocols/tide-specification.md` has the rules.
 
 mod delay;
 mod emulated;

@@ -201,6 +201,7 @@ measures! {
     OthersLoss, "others_loss_rate", "", "Loss of the other flows, mean over flows.";
     OthersThroughput, "others_throughput_kbps", "kbit/s", "Throughput of the other flows together.";
     OthersWorstSecond, "others_worst_second", "", "The least throughput of the other flows together in a second of the window, over their equal share of `target`.";
+    OthersHalf, "others_half_after_s", "s", "Time from the beginning of the window until the other flows together have half of their equal share of `target` for a second.";
     OthersCompletion, "others_completion_s", "s", "Time that a transfer or page of the other flows took, mean over transfers.";
     OthersKept, "others_kept", "", "Throughput of the other flows together over that of a run without multicast.";
     OthersSlowdown, "others_slowdown", "", "Time of the other flows' transfers or pages over that in a run without multicast.";
@@ -226,7 +227,7 @@ impl Measure {
     /// Whether it needs a `target`.
     #[must_use]
     pub fn needs_target(self) -> bool {
-        matches!(self, Measure::ToTarget | Measure::OthersWorstSecond)
+        matches!(self, Measure::ToTarget | Measure::OthersWorstSecond | Measure::OthersHalf)
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) fn of(run: &Run, replication: &Replication) -> Result<Values, Results
         (Measure::OthersLoss, mean_of(looked.others().map(|flow| &flow.measures.loss_rate))),
         (Measure::OthersThroughput, looked.others_throughput()),
         (Measure::OthersWorstSecond, looked.others_worst_second()),
+        (Measure::OthersHalf, looked.others_half_after()),
         (Measure::OthersCompletion, looked.others_completion()),
     ];
     Ok(values.into_iter().collect())
@@ -129,21 +130,35 @@ impl<'a> Looked<'a> {
         (!all.is_empty()).then(|| all.iter().sum())
     }
 
-    fn others_worst_second(&self) -> Option<f64> {
+    /// The throughput of the other flows together in each second of the window, over an equal share of the target. Only flows that carry
+    /// something in the window share it.
+    fn others_seconds(&self) -> Option<Vec<f64>> {
         let (bin_s, [from, to]) = (self.run.experiment.series_bin_s, self.run.experiment.main_window_s());
-        let all: Vec<&[f64]> = self.series(false).collect();
+        let first = ((from / bin_s) - 1e-6).ceil().max(0.0) as usize;
+        let end = ((to / bin_s) + 1e-6).floor() as usize;
+        let in_window = |series: &'a [f64]| series.get(first..end.min(series.len()));
+        let carries = |bins: &&[f64]| bins.iter().any(|&value| value > 0.0);
+        let all: Vec<&[f64]> = self.series(false).filter_map(in_window).filter(carries).collect();
         let count = all.len() as f64;
         let equal = self.run.target_kbps? * count / (count + 1.0);
-        let bin = |at: usize| -> f64 {
+        let bins = all.iter().map(|series| series.len()).max()?;
+        let total = |at: usize| -> f64 {
             let values = all.iter().filter_map(|series| series.get(at).copied());
             values.filter(|value| value.is_finite()).sum()
         };
-        let within = |at: &usize| *at as f64 * bin_s >= from - 1e-9 && (*at + 1) as f64 * bin_s <= to + 1e-9;
-        let bins = all.iter().map(|series| series.len()).max()?;
-        let totals: Vec<f64> = (0..bins).filter(within).map(bin).collect();
+        let totals: Vec<f64> = (0..bins).map(total).collect();
         let a_second = ((1.0 / bin_s).round() as usize).max(1);
-        let seconds = totals.windows(a_second).filter_map(mean);
-        seconds.reduce(f64::min).map(|least| least / equal)
+        Some(totals.windows(a_second).filter_map(mean).map(|kbps| kbps / equal).collect())
+    }
+
+    fn others_worst_second(&self) -> Option<f64> {
+        self.others_seconds()?.into_iter().reduce(f64::min)
+    }
+
+    /// From the beginning of the window to the end of the first second in which the others have half of their share.
+    fn others_half_after(&self) -> Option<f64> {
+        let place = self.others_seconds()?.iter().position(|&share| share >= 0.5)?;
+        Some(place as f64 * self.run.experiment.series_bin_s + 1.0)
     }
 
     fn others_completion(&self) -> Option<f64> {

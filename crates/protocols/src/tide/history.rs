@@ -23,9 +23,6 @@ const MEMORY: f64 = 8.0;
 /// Losses of a period that count at most in their mean: a burst shows no more.
 const MOST_LOST: u32 = 8;
 
-/// Events that a period shows at most.
-const MOST_EVENTS: f64 = 8.0;
-
 /// Events after which a TCP that has one in each interval of the same length has about the window of that length.
 const SETTLED: u32 = 16;
 
@@ -275,7 +272,7 @@ fn events_in(period: &Period, tcp: Window, losses: f64) -> f64 {
         return at_end;
     }
     let before = virtual_events(0.5 * (tcp.size() + later.size()), period.sent, losses);
-    before.clamp(1.0, MOST_EVENTS)
+    before.max(1.0)
 }
 
 /// A TCP passes an interval and the period at its end.

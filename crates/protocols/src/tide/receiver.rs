@@ -29,8 +29,9 @@ use layercast_kit::feedback::ReceiverId;
 use layercast_kit::response::{CUBIC_BETA, Response};
 use layercast_kit::waves::{BASE, Waves};
 
-/// Slots without losses and queue before the first bandwidth probe; doubled with each failure.
-const FIRST_PATIENCE: u32 = 1;
+/// How long a wave may take to come: so many round-trip times and gaps between its packets, and so many seconds at least.
+const JOIN_PATIENCE: f64 = 4.0;
+const SHORTEST_PATIENCE_S: f64 = 1.0;
 
 /// Age of a later packet of its channel after which a packet is lost.
 const LATE_LIMIT: Duration = Duration::from_ms(100);
@@ -92,20 +93,11 @@ pub struct Receiver {
     /// The highest rate that came between two decision points lately, in packets/s; it fades.
     came: f64,
     history: History,
-    /// Joins that wait for their first packet.
-    joining: Option<Joining>,
-    /// When the first packet of the newest channel came.
-    newest_since: Time,
     /// No join before this time, after a join failed.
     blocked_until: Time,
     fair: f64,
-    /// By how much the held channels sent less than the fair rate so far, in packets, and up to when.
-    rate_deficit: f64,
-    rate_deficit_at: Time,
     /// When the next bandwidth probe may begin.
     next_probe: Time,
-    /// How many slots passed before the last one.
-    probe_patience: u32,
     /// Periods with losses so far, and packets lost.
     periods: u64,
     lost: u64,
@@ -118,13 +110,8 @@ pub struct Receiver {
 struct Held {
     channel: Channel,
     tracker: SequenceTracker,
-}
-
-/// Waves that were joined together, and when: those of the top.
-#[derive(Clone, Copy, Debug)]
-struct Joining {
-    since: Time,
-    waves: u16,
+    /// When it was joined, until it has come: with a packet of it or of a channel above.
+    coming_since: Option<Time>,
 }
 
 /// The state of a receiver.
@@ -167,6 +154,10 @@ struct Start {
     /// Packets received in this step, and when it began.
     packets: u32,
     began: Time,
+    /// The rate with which it began, in packets/s.
+    rate: f64,
+    /// The rate of the step before.
+    before: f64,
     /// Whether it is a bandwidth probe: the queue has been empty for long, and the receiver tries whether there is more.
     is_probe: bool,
     /// Steps that succeeded.
@@ -175,8 +166,8 @@ struct Start {
 
 impl Start {
     /// A start, or a bandwidth probe, that begins now.
-    fn new(now: Time, is_probe: bool) -> Start {
-        Start { step: 0, joined: now, packets: 0, began: now, is_probe, successes: 0 }
+    fn new(now: Time, rate: f64, is_probe: bool) -> Start {
+        Start { step: 0, joined: now, packets: 0, began: now, rate, before: rate, is_probe, successes: 0 }
     }
 }
 
@@ -215,14 +206,9 @@ impl Receiver {
             smooth_rtt_s: options.assumed_rtt.as_secs_f64().max(1e-3),
             interval: Interval::default(),
             came: 0.0,
-            joining: None,
-            newest_since: Time::ZERO,
             blocked_until: Time::ZERO,
             fair: f64::INFINITY,
-            rate_deficit: 0.0,
-            rate_deficit_at: Time::ZERO,
             next_probe: Time::ZERO,
-            probe_patience: FIRST_PATIENCE,
             periods: 0,
             lost: 0,
             timers: Timers::default(),
@@ -261,26 +247,25 @@ impl Receiver {
     fn enter(&mut self, now: Time) {
         self.phase = Phase::In;
         self.last_packet = now;
-        self.join_channel(BASE, Cause::Start);
-        self.joining = Some(Joining { since: now, waves: 0 });
+        self.join_channel(now, BASE, Cause::Start);
         self.begin_start(now);
         self.timers.arm(Timer::Silence, now + self.options.silence);
     }
 
     fn begin_start(&mut self, now: Time) {
-        self.start = Some(Start::new(now, false));
+        self.start = Some(Start::new(now, self.held_rate(now), false));
         self.fair = f64::INFINITY;
     }
 
     /// Joins a channel above those that are held.
-    fn join_channel(&mut self, channel: Channel, cause: Cause) {
+    fn join_channel(&mut self, now: Time, channel: Channel, cause: Cause) {
         let from = self.level();
         let layer = Layer(channel.0);
         let tracker = match self.spare.pop() {
             Some(tracker) => tracker.recycled(layer),
             None => SequenceTracker::new(layer, self.options.reorder, self.max_gap),
         };
-        self.held.push(Held { channel, tracker });
+        self.held.push(Held { channel, tracker, coming_since: Some(now) });
         self.actions.join(channel);
         self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
     }
@@ -291,16 +276,37 @@ impl Receiver {
             return;
         }
         let from = self.level();
-        let Held { channel, tracker } = self.held.remove(place);
+        let Held { channel, tracker, .. } = self.held.remove(place);
         self.spare.push(tracker);
         if leaves {
             self.actions.leave(channel);
         }
-        if place >= self.held.len() {
-            self.joining = None;
-            self.timers.disarm(Timer::Join);
-        }
+        self.arm_join_timer();
         self.actions.trace(TraceEvent::LevelChanged { from, to: self.level(), cause });
+    }
+
+    /// The place of the lowest wave that has not come, and since when it is joined.
+    fn coming(&self) -> Option<(usize, Time)> {
+        let mut waves = self.held.iter().enumerate().skip(1);
+        waves.find_map(|(place, held)| Some((place, held.coming_since?)))
+    }
+
+    /// A wave that does not come is given up.
+    fn arm_join_timer(&mut self) {
+        let deadline = self.coming().map(|(place, since)| {
+            let wait_s = self.rtt_s() + self.waves.mean_gap_s(place as u16);
+            since + Duration::from_secs_f64((JOIN_PATIENCE * wait_s).max(SHORTEST_PATIENCE_S))
+        });
+        self.timers.set(Timer::Join, deadline);
+    }
+
+    /// The waves from this one on did not come: none is joined for a slot.
+    fn give_up(&mut self, now: Time) {
+        let Some((place, _)) = self.coming() else { return };
+        while self.held.len() > place {
+            self.release(self.held.len() - 1, true, Cause::SilentLayer);
+        }
+        self.blocked_until = now + self.waves.slot();
     }
 
     fn leave_waves(&mut self, cause: Cause) {
@@ -329,7 +335,7 @@ impl Receiver {
     fn on_timers(&mut self, now: Time) {
         while let Some(timer) = self.timers.take_expired(now) {
             match timer {
-                Timer::Join => self.release(self.held.len() - 1, true, Cause::SilentLayer),
+                Timer::Join => self.give_up(now),
                 Timer::Late => self.expire_holes(now),
                 Timer::Silence => self.on_silence(now),
             }
@@ -346,7 +352,7 @@ impl Receiver {
         self.actions.trace(TraceEvent::Silent { waited });
         self.leave_waves(Cause::Silence);
         if self.held.is_empty() {
-            self.join_channel(BASE, Cause::Start);
+            self.join_channel(now, BASE, Cause::Start);
         }
         self.slot = Slot::default();
         self.begin_start(now);

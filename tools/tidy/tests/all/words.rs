@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] =
-    &[("docs", 54_000), ("docs/decisions", 5_200), ("docs/protocols", 18_210), ("docs/reproduction", 6_100)];
+    &[("docs", 54_100), ("docs/decisions", 5_600), ("docs/protocols", 18_600), ("docs/reproduction", 6_100)];
 
 /// The most words in all pages.
-const WHOLE: usize = 83_400;
+const WHOLE: usize = 84_400;
 
-/// Outputs of commands that no test prints again, since they need long runs or a real network, and formats without a
+/// Outputs of commands that no test prints again, since they need long runs or a real network, and formats and rules without a
 /// drawing: at most so many in a page. Every other stands below `<!-- output: layercast ... -->`, and a test of the
 /// command line keeps it fresh.
-const UNCHECKED: &[(&str, usize)] = &[("docs/transport.md", 1), ("docs/wire-format.md", 14)];
+const UNCHECKED: &[(&str, usize)] =
+    &[("docs/protocols/tide-specification.md", 7), ("docs/transport.md", 1), ("docs/wire-format.md", 14)];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -117,7 +117,7 @@ pub const CELL: TableSpec = TableSpec {
             "target",
             FieldKind::Rate,
             NONE,
-            "The rate that `to_80_percent_s` and `others_worst_second` refer to.",
+            "The rate that `to_80_percent_s`, `others_worst_second` and `others_half_after_s` refer to.",
         ),
         field(
             "band",

@@ -1,6 +1,6 @@
 //! What the receiver decides: steps of the start, and joins and leaves at the source's decision points.
 
-use super::{FIRST_PATIENCE, Joining, Receiver, Start, Timer};
+use super::{Receiver, Start};
 use crate::tide::emulated::events_a_packet;
 use crate::tide::full_queue::EMPTY_S;
 use crate::tide::options::Marks;
@@ -19,13 +19,6 @@ const SHORTEST_STEP: Duration = Duration::from_ms(50);
 /// Packets that a step of the start must have brought before it is judged.
 pub(super) const STEP_PACKETS: u32 = 8;
 
-/// How long a step of a bandwidth probe lasts at least, and in round-trip times: a queue shows only after one.
-const SHORTEST_PROBE_STEP: Duration = Duration::from_ms(250);
-const PROBE_ROUNDS: f64 = 2.0;
-
-/// What part of the rate that the source sends must have come for a step of a probe to succeed.
-const PROBE_SHARE: f64 = 0.9;
-
 /// By how much the rate grows in a step of the start, as in TCP's.
 const START_FACTOR: f64 = 2.0;
 
@@ -35,9 +28,6 @@ const INITIAL_WINDOW: f64 = 10.0;
 /// How much above its peak at the fair rate the held rate may be before the newest wave is left: rates fall by themselves.
 const EXCESS: f64 = 1.5;
 
-/// Slots between bandwidth probes at most.
-const MOST_PATIENCE: u32 = 16;
-
 /// How much longer than between two events of a TCP at the fair rate there must be no loss before a bandwidth probe: random losses
 /// leave such a time free once in seven.
 const QUIET_INTERVALS: f64 = 2.0;
@@ -46,14 +36,8 @@ const LONGEST_QUIET_S: f64 = 3600.0;
 /// What part of a slot a recovery may take: joins have to follow the waves on long paths too.
 const LONGEST_RECOVERY: f64 = 0.25;
 
-/// What part of a slot's packets the rate may be behind or ahead.
-const MOST_DEFICIT: f64 = 0.1;
-
 /// The part of a slot at which it is over: the next packet says so.
 const IN_SLOT: f64 = 0.999;
-
-/// Packets of a step that may come a little later.
-const CHANCE: u32 = 4;
 
 /// What part of the rate that the source sends must have come for a step to succeed.
 const STEP_SHARE: f64 = 0.75;
@@ -64,13 +48,15 @@ struct AfterJoin {
     lowest: u16,
     /// How many more the source sends then.
     room: u16,
+    /// How many of the waves of now will have ended then.
+    ended: u16,
 }
 
 impl Receiver {
     /// The rate in packets/s that the source sends now on the base and the waves that have come.
     pub(super) fn held_rate(&self, now: Time) -> f64 {
-        let coming = self.joining.map_or(0, |joining| joining.waves);
-        self.rate_of(now, self.waves_held().saturating_sub(coming), 0.0)
+        let come = self.coming().map_or(self.waves_held(), |(place, _)| place as u16 - 1);
+        self.rate_of(now, come, 0.0)
     }
 
     /// The rate in packets/s of the base and this many waves of now, `ahead_s` seconds later; 0 before the first packet.
@@ -93,12 +79,13 @@ impl Receiver {
     fn after_join(&self, now: Time) -> AfterJoin {
         let ended = (self.slots_at(now, self.rtt_s()) as u16).min(self.waves.silent_slots());
         let lowest = self.waves_held().max(ended);
-        AfterJoin { lowest, room: (self.waves.active_waves() + ended).saturating_sub(lowest) }
+        let room = (self.waves.active_waves() + ended).saturating_sub(lowest);
+        AfterJoin { lowest, room, ended }
     }
 
     /// How many waves above the lowest bring the rate to `most` packets/s at most when their packets come.
     fn joins_up_to(&self, now: Time, most: f64) -> u16 {
-        let (AfterJoin { lowest, room }, ahead_s) = (self.after_join(now), self.rtt_s());
+        let (AfterJoin { lowest, room, .. }, ahead_s) = (self.after_join(now), self.rtt_s());
         (0..room).find(|more| self.rate_of(now, lowest + more + 1, ahead_s) > most).unwrap_or(room)
     }
 
@@ -138,33 +125,20 @@ impl Receiver {
     /// Joins or leaves by the fair rate.
     fn decide(&mut self, now: Time) {
         self.update_fair();
-        let peak = self.fair * self.peak() * self.rate_correction(now, self.held_rate(now));
+        let peak = self.fair * self.peak();
         while self.waves_held() > 0 && self.held_rate(now) > EXCESS * peak {
             self.release(self.held.len() - 1, true, Cause::RateBelow);
         }
         // A TCP that recovers does not grow either.
         let recovery_s = self.rtt_s().min(LONGEST_RECOVERY * self.waves.slot().as_secs_f64());
         let recovery_ends = self.history.end().plus_us((recovery_s * 1e6) as u64);
-        if self.joining.is_some() || now < self.blocked_until || self.last_sent < recovery_ends {
+        if now < self.blocked_until || self.last_sent < recovery_ends {
             return;
         }
-        let twice = self.joins_up_to(now, 2.0 * self.held_rate(now)).max(1);
+        let least = u16::from(self.coming().is_none());
+        let twice = self.joins_up_to(now, 2.0 * self.held_rate(now)).max(least);
         let joins = self.joins_up_to(now, peak).min(twice);
         self.join_waves(now, joins, Cause::RateAbove);
-    }
-
-    /// By which factor to aim higher, since the rate was less than the fair rate until now: joins come late.
-    fn rate_correction(&mut self, now: Time, held: f64) -> f64 {
-        let a_slot = self.fair * self.waves.slot().as_secs_f64();
-        let passed_s = now.since(self.rate_deficit_at).as_secs_f64().min(self.waves.slot().as_secs_f64());
-        self.rate_deficit = if a_slot.is_finite() {
-            let deficit = self.rate_deficit + (self.fair - held) * passed_s;
-            deficit.clamp(-MOST_DEFICIT * a_slot, MOST_DEFICIT * a_slot)
-        } else {
-            0.0
-        };
-        self.rate_deficit_at = now;
-        if a_slot > 0.0 && a_slot.is_finite() { 1.0 + 0.5 * self.rate_deficit / a_slot } else { 1.0 }
     }
 
     /// Joins waves above the lowest, as many as there are.
@@ -172,7 +146,7 @@ impl Receiver {
         let Some(slot) = self.slot.number else {
             return cannot_be("a packet, which names the slot, precedes each decision");
         };
-        let AfterJoin { lowest, room } = self.after_join(now);
+        let AfterJoin { lowest, room, .. } = self.after_join(now);
         if more.min(room) == 0 {
             return;
         }
@@ -180,47 +154,44 @@ impl Receiver {
         for _ in 0..count {
             let place = self.waves_held() + 1;
             let channel = channel_of(self.waves.wave_at(slot, place));
-            self.join_channel(channel, cause);
+            self.join_channel(now, channel, cause);
         }
-        self.joining = Some(Joining { since: now, waves: count });
-        let gap_s = self.waves.mean_gap_s(self.waves_held());
-        let patience_s = (4.0 * self.rtt_s() + 4.0 * gap_s).max(1.0);
-        self.timers.arm(Timer::Join, now + Duration::from_secs_f64(patience_s));
+        self.arm_join_timer();
     }
 
     /// A step of the start, if the last one is complete.
     fn step(&mut self, now: Time) {
         let Some(start) = self.start else { return cannot_be("steps belong to a start") };
-        let (rounds, shortest, share) = match start.is_probe {
-            true => (PROBE_ROUNDS, SHORTEST_PROBE_STEP, PROBE_SHARE),
-            false => (1.0, SHORTEST_STEP, STEP_SHARE),
-        };
-        let round = Duration::from_secs_f64(rounds * self.rtt_s()).max(shortest);
+        let round = Duration::from_secs_f64(self.rtt_s()).max(SHORTEST_STEP);
         // A round of slow start takes a round-trip time, in which the join is answered.
         let from = if start.is_probe { start.began } else { start.joined };
-        let is_early = now.since(from) < round || now.since(start.began) < shortest;
-        if self.joining.is_some() || is_early || start.packets < STEP_PACKETS {
+        let is_early = now.since(from) < round || now.since(start.began) < SHORTEST_STEP;
+        if self.coming().is_some() || is_early || start.packets < STEP_PACKETS {
             return;
         }
         let sent = self.held_rate(now);
         let received = f64::from(start.packets) / now.since(start.began).as_secs_f64();
         let stands = start.is_probe && start.step > 0 && self.delay.take_lowest_s() > EMPTY_S;
-        // So many packets more or less are chance: trains come at once.
-        let is_short =
-            f64::from(start.packets + CHANCE) < share * sent * now.since(start.began).as_secs_f64();
-        if is_short || stands {
+        if received < STEP_SHARE * sent || stands {
             return self.end_start(now, received.min(sent));
         }
+        let before = start.rate.max(sent);
         // The first step goes as far as TCP's initial window, a probe grows by a wave.
         let most = match start {
             Start { is_probe: true, .. } => sent / self.waves.fall(),
-            Start { successes: 0, step: 0, .. } => (INITIAL_WINDOW / self.rtt_s()).max(START_FACTOR * sent),
-            _ => START_FACTOR * sent,
+            Start { successes: 0, step: 0, .. } => (INITIAL_WINDOW / self.rtt_s()).max(START_FACTOR * before),
+            _ => START_FACTOR * before,
         };
-        let joins = self.joins_up_to(now, most).max(self.joins_up_to(now, sent) + 1);
-        let joins = joins.min(self.after_join(now).room);
+        let AfterJoin { lowest, room, ended } = self.after_join(now);
+        // As many waves as now, and one more, when the packets come.
+        let least = match start.is_probe {
+            true => self.joins_up_to(now, sent) + 1,
+            false => self.waves_held() + ended + 1 - lowest,
+        };
+        let joins = self.joins_up_to(now, most).max(least).min(room);
         let successes = start.successes + u32::from(start.step > 0);
-        self.start = Some(Start { step: joins, packets: 0, joined: now, began: now, successes, ..start });
+        self.start =
+            Some(Start { step: joins, packets: 0, joined: now, began: now, successes, before, ..start });
         self.join_waves(now, joins, Cause::SlowStart);
     }
 
@@ -230,7 +201,7 @@ impl Receiver {
         let fair = self.fair.min(MAX_PACKETS_PER_S);
         let interval_s = 1.0 / (fair * events_a_packet(self.options.fair_to, fair, self.smooth_rtt_s));
         let intervals = Duration::from_secs_f64((QUIET_INTERVALS * interval_s).min(LONGEST_QUIET_S));
-        intervals.max(self.waves.slot() * u64::from(self.probe_patience))
+        intervals.max(self.waves.slot())
     }
 
     /// A decision point passes: if there was no loss and no queue for long, the receiver probes for more bandwidth.
@@ -243,12 +214,12 @@ impl Receiver {
         // Marks that come before a queue stands show better than a probe whether there is more, and so do trains where
         // each channel has a queue.
         let is_known = self.scalable.is_some() || self.is_one_share;
-        let waits = self.start.is_some() || now < self.next_probe || self.joining.is_some();
+        let waits = self.start.is_some() || now < self.next_probe;
         if waits || is_known || self.fair.is_infinite() {
             return;
         }
         self.delay.take_lowest_s();
-        self.start = Some(Start::new(now, true));
+        self.start = Some(Start::new(now, self.held_rate(now), true));
     }
 
     /// The start is over: the last step is undone, and the history begins at the rate that came.
@@ -259,22 +230,23 @@ impl Receiver {
             self.leaving_until = now + self.options.leave_bound;
         }
         for _ in 0..start.step.min(self.waves_held()) {
+            if self.rate_of(now, self.waves_held(), self.rtt_s()) <= start.before {
+                break;
+            }
             self.release(self.held.len() - 1, true, Cause::Loss);
         }
         if start.is_probe {
-            let doubled = (2 * self.probe_patience).min(MOST_PATIENCE);
-            self.probe_patience = if start.successes > 0 { FIRST_PATIENCE } else { doubled };
-            self.next_probe = now + self.waves.slot() * u64::from(self.probe_patience);
+            self.next_probe = now + self.waves.slot();
             if start.successes == 0 {
                 return;
             }
         }
         // The rate just after a join shall be the one that came.
-        self.begin_history(now, packets_per_s / self.peak());
+        self.begin_history(packets_per_s / self.peak());
     }
 
     /// The history begins at a rate that is known, in packets/s.
-    pub(super) fn begin_history(&mut self, now: Time, packets_per_s: f64) {
+    pub(super) fn begin_history(&mut self, packets_per_s: f64) {
         // After a start or a change the moving mean is still far from the path's time, which it will soon have: the window is that of
         // the present time at least.
         self.smooth_rtt_s = self.smooth_rtt_s.max(self.rtt_s());
@@ -285,7 +257,6 @@ impl Receiver {
         if self.options.marks == Marks::Fraction {
             self.scalable = Some((Scalable::new(rate * self.smooth_rtt_s), self.last_sent));
         }
-        (self.rate_deficit, self.rate_deficit_at) = (0.0, now);
         self.update_fair();
     }
 }

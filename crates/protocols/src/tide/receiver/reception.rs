@@ -1,7 +1,7 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
 use super::decision::STEP_PACKETS;
-use super::{Interval, Joining, LATE_LIMIT, Receiver, Slot, Timer};
+use super::{Interval, LATE_LIMIT, Receiver, Slot};
 use crate::tide::emulated::equation;
 use crate::tide::header::{Base, Data, Header};
 use crate::tide::train::{follows, longest_gap_s};
@@ -59,9 +59,7 @@ impl Receiver {
         self.history.elapse(self.last_sent, self.rtt_s());
         self.on_slot(now, header);
         let Some(place) = self.held.iter().position(|held| held.channel == header.channel) else { return };
-        if place + 1 == self.held.len() {
-            self.on_newest(now);
-        }
+        self.on_come(now, place);
         self.count(now, place, header.number, sent, arrival.ecn);
         if let Some(base) = header.base {
             self.trains.on_packet(header.number, sent, now);
@@ -106,24 +104,31 @@ impl Receiver {
         }
     }
 
-    /// A packet of the newest channel: the first one ends the join.
-    fn on_newest(&mut self, now: Time) {
-        let Some(Joining { since, .. }) = self.joining.take() else { return };
-        self.timers.disarm(Timer::Join);
-        let delay_s = now.since(since).as_secs_f64();
-        let held = self.waves_held();
-        let is_first = self.start.is_some_and(|start| start.step == 0) && held == 0;
-        let mean_gap_s = self.waves.mean_gap_s(held);
-        let gap_s = if held == 0 { longest_gap_s(mean_gap_s) } else { mean_gap_s };
-        self.rtt.sample(delay_s, gap_s, self.delay.last_s());
-        if is_first {
+    /// A channel has come, and with it those below. The newest of those that were joined together gives a round-trip time.
+    fn on_come(&mut self, now: Time, place: usize) {
+        let since_of = |place: usize| self.held.get(place).and_then(|held| held.coming_since);
+        let Some(since) = since_of(place) else { return };
+        let is_newest = since_of(place + 1) != Some(since);
+        let is_last = place + 1 == self.held.len();
+        self.held.iter_mut().take(place + 1).for_each(|held| held.coming_since = None);
+        self.arm_join_timer();
+        if !is_newest {
+            return;
+        }
+        let mean_gap_s = self.waves.mean_gap_s(place as u16);
+        let gap_s = if place == 0 { longest_gap_s(mean_gap_s) } else { mean_gap_s };
+        self.rtt.sample(now.since(since).as_secs_f64(), gap_s, self.delay.last_s());
+        if place == 0 && self.start.is_some() {
             let rtt = Duration::from_secs_f64(self.empty_rtt_s());
             self.actions.trace(TraceEvent::FirstRoundTrip { rtt });
         }
-        self.newest_since = now;
+        if !is_last {
+            return;
+        }
         self.delay.take_lowest_s();
+        let rate = self.held_rate(now);
         if let Some(start) = &mut self.start {
-            (start.began, start.packets) = (now, 0);
+            (start.began, start.packets, start.rate) = (now, 0, rate);
         }
     }
 
@@ -232,7 +237,7 @@ impl Receiver {
         }
         let rate = BEFORE_OVERLOAD * self.came;
         if rate < self.fair {
-            self.begin_history(now, rate);
+            self.begin_history(rate);
         }
     }
 
