@@ -60,11 +60,17 @@ def interrupt_after(seconds: float) -> None:
 
 @pytest.mark.parametrize("text", [SMALL, in_python("busy")])
 def test_ctrl_c_keeps_the_replications_that_were_done(text: str) -> None:
-    interrupt_after(2)
-    begun = time.monotonic()
+    interrupted: list[float] = []
+
+    def interrupt(share: float) -> None:
+        """Once more replications have passed than run at a time, however long one takes, so that some are done."""
+        if not interrupted and share > 3 / MANY:
+            interrupted.append(time.monotonic())
+            interrupt_after(0.1)
+
     with pytest.raises(KeyboardInterrupt) as caught:
-        layercast.run(text, replications=MANY)
-    assert time.monotonic() - begun < 10
+        layercast.run(text, replications=MANY, jobs=2, progress=interrupt)
+    assert time.monotonic() - interrupted[0] < 10
     assert isinstance(caught.value, layercast.Stopped)
     result = caught.value.result
     assert isinstance(result, layercast.Result) and result.stopped
