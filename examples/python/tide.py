@@ -557,7 +557,7 @@ class TideReceiver(Receiver):
         self.missing: list[Missing] = []
         self.train: list[tuple[int, float, float]] = []
         self.index = self.ends = self.received = self.lost = self.lost_all = 0
-        self.decided = self.pointed = self.clock
+        self.pointed = self.clock
         self.came = self.worst = 0.0
         self.suppression, self.hesitation = 0, 8
         self.start: Start | None = Start(False, self.clock)

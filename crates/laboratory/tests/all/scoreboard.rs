@@ -316,7 +316,7 @@ fn measures_are_what_they_say() {
         )
     };
     let text = format!(
-        "name = \"Measures\"\nreplications = 1\n{}{}{}{}{}",
+        "name = \"Measures\"\nreplications = 1\n{}{}{}{}{}{}",
         cell("slow", "measure = \"others_slowdown\""),
         cell("kept", "measure = \"others_kept\""),
         cell("against", "measure = \"share\"\nagainst = [\"tcp-1@R\"]"),
@@ -325,6 +325,7 @@ fn measures_are_what_they_say() {
             "measure = \"to_80_percent_s\"\ntarget = \"512 kbit/s\"\nset = [\"flow.tcp.count=0\", \"flow.short.count=0\"]"
         ),
         cell("worst", "measure = \"others_worst_second\"\ntarget = \"2 Mbit/s\""),
+        cell("half", "measure = \"others_half_after_s\"\ntarget = \"2 Mbit/s\""),
     );
     let mut request = request(&text, &["fixed", "elm"]);
     request.with.push("fixed.level=3".to_owned());
@@ -344,6 +345,9 @@ fn measures_are_what_they_say() {
     assert!(at_once <= 2.0 && later > at_once, "{at_once} {later}");
     let worst = of(4, 0).value.mean.unwrap();
     assert!(worst > 0.0 && worst < 1.5, "{worst}");
+    // The end of the first second in which they have half of it.
+    let half = of(5, 0).value.mean.unwrap();
+    assert!((1.0..10.0).contains(&half), "{half}");
 }
 
 #[test]

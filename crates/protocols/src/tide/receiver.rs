@@ -291,7 +291,7 @@ impl Receiver {
         waves.find_map(|(place, held)| Some((place, held.coming_since?)))
     }
 
-    /// A wave that does not come is given up.
+    /// When the lowest wave that has not come is given up.
     fn arm_join_timer(&mut self) {
         let deadline = self.coming().map(|(place, since)| {
             let wait_s = self.rtt_s() + self.waves.mean_gap_s(place as u16);
@@ -300,34 +300,29 @@ impl Receiver {
         self.timers.set(Timer::Join, deadline);
     }
 
-    /// The waves from this one on did not come: none is joined for a slot.
+    /// The lowest wave that has not come and those above are left, and none is joined for a slot.
     fn give_up(&mut self, now: Time) {
         let Some((place, _)) = self.coming() else { return };
-        while self.held.len() > place {
-            self.release(self.held.len() - 1, true, Cause::SilentLayer);
-        }
+        self.leave_from(place, Cause::SilentLayer);
         self.blocked_until = now + self.waves.slot();
     }
 
-    fn leave_waves(&mut self, cause: Cause) {
-        while self.held.len() > 1 {
+    /// Leaves the channel at an index and those above, the highest first.
+    fn leave_from(&mut self, place: usize, cause: Cause) {
+        while self.held.len() > place {
             self.release(self.held.len() - 1, true, cause);
         }
     }
 
     fn finish(&mut self, cause: Cause) {
-        while !self.held.is_empty() {
-            self.release(self.held.len() - 1, true, cause);
-        }
+        self.leave_from(0, cause);
         self.timers.clear();
         self.phase = Phase::Over;
     }
 
     fn on_join_failed(&mut self, now: Time, channel: Channel) {
         let Some(place) = self.held.iter().position(|held| held.channel == channel) else { return };
-        while self.held.len() > place + 1 {
-            self.release(self.held.len() - 1, true, Cause::JoinFailed);
-        }
+        self.leave_from(place + 1, Cause::JoinFailed);
         self.release(place, false, Cause::JoinFailed);
         self.blocked_until = now + self.waves.slot();
     }
@@ -350,7 +345,7 @@ impl Receiver {
             return;
         }
         self.actions.trace(TraceEvent::Silent { waited });
-        self.leave_waves(Cause::Silence);
+        self.leave_from(1, Cause::Silence);
         if self.held.is_empty() {
             self.join_channel(now, BASE, Cause::Start);
         }
