@@ -21,7 +21,7 @@ from layercast.protocol import MS, SECOND, Duration, Packet, Protocol, Receiver,
 DECISIONS, EVERY, ECHOES = 10, 8, 50
 WINDOW, LATE, EMPTY = 30.0, 0.1, 0.003
 DRIFT, RANDOM, OVERLOAD = 0.05, 0.02, 0.05
-MEMORY, EXCESS = 8, 1.5
+ENOUGH, EXCESS, RESOLUTION = 8, 1.5, 0.0001
 NUMBERS = 1 << 32
 REPORT = 64  # The size of a report in bytes.
 
@@ -39,7 +39,6 @@ class Options:
     silence: Duration = option(5 * SECOND, "The time without packets after which a start begins.", low=MS)
     reorder: int = option(3, "The number of later packets after which one is lost.", low=1, high=100)
     assumed_rtt: Duration = option(100 * MS, "The least round-trip time without echo.", low=MS)
-    kept_queue: bool = option(False, "Whether a TCP that was cut keeps a queue.")
     reports: bool = option(True, "Whether receivers report, which gives them round-trip times.")
 
 
@@ -239,8 +238,6 @@ class TideSource(Source):
 class Reno:
     """Section 5: the window of an emulated TCP."""
 
-    kept = 0.5
-
     def __init__(self, w: float) -> None:
         self.w = self.before = self.plateau = self.reno = w
         self.recovery = self.t = self.k = 0.0
@@ -273,8 +270,6 @@ class Reno:
 
 class Cubic(Reno):
     """Section 5: the same for CUBIC."""
-
-    kept = 0.7
 
     @staticmethod
     def window(p: float, R: float) -> float:
@@ -317,12 +312,12 @@ class Period:
 class Path:
     """Section 4: the round-trip time, the queue, and the share of a fair queue."""
 
-    def __init__(self, options: Options, kept: float) -> None:
+    def __init__(self, options: Options) -> None:
         self.assumed = options.assumed_rtt / SECOND
-        self.kept = kept if options.kept_queue else 0.0
         self.window = -math.inf
         self.least = self.least_before = math.inf
-        self.delay = self.mean_delay = self.full = 0.0
+        self.delay = self.mean_delay = 0.0
+        self.full: float | None = None
         self.mean, self.variance, self.echoed = self.assumed, math.inf, False
         self.smooth = self.rtt = self.assumed
         self.trains: deque[float] = deque(maxlen=16)
@@ -338,7 +333,7 @@ class Path:
         self.update()
 
     def update(self) -> None:
-        self.rtt = max(self.empty + self.mean_delay, self.kept * (self.empty + self.full))
+        self.rtt = self.empty + self.mean_delay
 
     @property
     def empty(self) -> float:
@@ -364,14 +359,20 @@ class Path:
         self.sample(x, 0.0)
 
     def is_full(self) -> bool:
-        return self.delay > max(self.full / 2, EMPTY)
+        return self.delay > max((self.full or 0.0) / 2, EMPTY)
 
     def share(self) -> float:
         """The rate of this flow in a fair queue, infinite if none shows."""
+        turn = self.turn()
+        return 1 / turn if turn is not None and turn >= RESOLUTION else math.inf
+
+    def is_fast(self) -> bool:
+        turn = self.turn()
+        return turn is not None and turn < RESOLUTION
+
+    def turn(self) -> float | None:
         shortest = sorted(self.trains)[: len(self.trains) * 3 // 4]
-        if len(self.trains) < 4 or sum(shortest) < 0.0001 * len(shortest):
-            return math.inf
-        return len(shortest) / sum(shortest)
+        return sum(shortest) / len(shortest) if len(self.trains) >= 4 else None
 
 
 class History:
@@ -379,7 +380,7 @@ class History:
 
     def __init__(self, tcp: type[Reno], path: Path) -> None:
         self.tcp, self.path = tcp, path
-        self.first: Reno | None = None
+        self.first = tcp(1.0)
         self.origin: tuple[float, float] | None = None
         self.periods: list[Period] = []
         self.end = self.counted = self.rounds = self.last_sent = 0.0
@@ -419,16 +420,14 @@ class History:
         self.periods.append(Period(length, self.end, self.rounds, max(1.0, held_rate * R), k))
         self.rounds = 0.0
         if len(self.periods) > 64:
-            assert self.first is not None
-            self.pass_period(self.first, self.periods.pop(0), self.m(8))
+            self.pass_period(self.first, self.periods.pop(0), self.m(ENOUGH))
             self.origin = None
-        self.path.full += (self.path.delay - self.path.full) / 8
         return True
 
     def m(self, j: int) -> float:
         """How many packets a loss event loses beyond what one would: x of the newest j periods."""
         newest = self.periods[len(self.periods) - j :]
-        mean = (1 + sum(min(period.k, 8) for period in newest)) / (j + 1)
+        mean = (1 + sum(min(period.k, ENOUGH) for period in newest)) / (j + 1)
         return root(lambda x: mean - x / -math.expm1(-x), 1e-6, 10.0) if mean > 1.000001 else 0.0
 
     def pass_period(self, tcp: Reno, period: Period, m: float) -> tuple[float, float]:
@@ -459,7 +458,6 @@ class History:
                 total[i] += weight * value
 
         tcp = copy(self.first)
-        assert tcp is not None
         passed = [(*self.pass_period(tcp, period, m), period) for period in self.periods]
         if self.rounds > 0:
             mean = tcp.passes(self.last_sent - self.end, self.rounds)
@@ -467,26 +465,23 @@ class History:
             add(1.0, mean * self.rounds, self.rounds, n * self.rounds)
         v, count = 0.0, 0
         for packets, e, period in reversed(passed):
-            weight = min(2 - 2 * v / MEMORY, 1.0)
+            weight = min(2 - 2 * v / ENOUGH, 1.0)
             if weight <= 0:
                 return total, count
             add(weight, packets, period.rounds, period.n * period.rounds, period.k, e)
             v, count = v + e, count + 1
         if self.origin is not None:
             p0, w0 = self.origin
-            add(min(max(2 - 2 * v / MEMORY, 0.0), 1.0), 1 / p0, 1 / (p0 * w0), 0.0, 0.0, 1.0)
+            add(min(max(2 - 2 * v / ENOUGH, 0.0), 1.0), 1 / p0, 1 / (p0 * w0), 0.0, 0.0, 1.0)
         return total, count
 
     def compute_fair(self) -> None:
-        if self.first is None:
-            fair = math.inf
-        else:
-            _, weighted = self.replay(self.m(min(len(self.periods), 8)))
-            (packets, rounds, n_rounds, k, e), _ = self.replay(self.m(weighted))
-            w, p = max(1.0, packets / rounds), min(max(e / packets, k / n_rounds if k else 0.0), 1.0)
-            fair = tcp_rate(w, p, self.path.smooth, self.tcp.window(p, self.path.smooth))
-            if len(self.periods) >= 8 and self.path.full < EMPTY:
-                fair = max(fair, self.rate(RANDOM, max(self.path.rtt, self.path.assumed)))
+        _, weighted = self.replay(self.m(min(len(self.periods), ENOUGH)))
+        (packets, rounds, n_rounds, k, e), _ = self.replay(self.m(weighted))
+        w, p = max(1.0, packets / rounds), min(max(e / packets, k / n_rounds if k else 0.0), 1.0)
+        fair = tcp_rate(w, p, self.path.smooth, self.tcp.window(p, self.path.smooth))
+        if len(self.periods) >= ENOUGH and (self.path.full or 0.0) < EMPTY:
+            fair = max(fair, self.rate(RANDOM, max(self.path.rtt, self.path.assumed)))
         share = self.path.share()
         self.fair, self.shared = min(fair, share), share < fair
 
@@ -546,7 +541,7 @@ class TideReceiver(Receiver):
     def on_start(self, now: int) -> None:
         self.waves = Waves(self.options, self.layer_rates, self.packet_size)
         tcp = Cubic if self.options.fair_to == "cubic" else Reno
-        self.path = Path(self.options, tcp.kept)
+        self.path = Path(self.options)
         self.history = History(tcp, self.path)
         self.name = self.random.integers(0, 1 << 62)
         self.clock = self.arrived = now / SECOND
@@ -559,6 +554,7 @@ class TideReceiver(Receiver):
         self.index = self.ends = self.received = self.lost = self.lost_all = 0
         self.pointed = self.clock
         self.came = self.worst = 0.0
+        self.has_left = False
         self.suppression, self.hesitation = 0, 8
         self.start: Start | None = Start(False, self.clock)
         self.join(0, "start")
@@ -717,7 +713,7 @@ class TideReceiver(Receiver):
         self.train = [*self.train[-2:], (number, sent, self.clock)]
         if number % EVERY == 2 and [one[0] for one in self.train] == [number - 2, number - 1, number]:
             (_, first, _), (_, second, came), _ = self.train
-            if second - first <= 0.0002 and sent - second <= 0.0002:
+            if max(second - first, sent - second) <= RESOLUTION:
                 self.path.trains.append(self.clock - came - (sent - second))
 
     def on_loss(self, k: int, s: float) -> None:
@@ -726,8 +722,14 @@ class TideReceiver(Receiver):
         self.lost_all += k
         if self.start is not None and not self.lost_in_start(self.start):
             return
-        if self.history.lost(k, s, self.held_rate(), self.clock < self.leaving):
+        path, history = self.path, self.history
+        lasts = s < history.end + max(path.rtt, path.empty + path.delay) and path.is_full() and path.is_fast()
+        if history.lost(k, s, self.held_rate(), self.clock < self.leaving):
             self.leaving = self.clock
+            if lasts and not self.joins and not self.has_left and self.waves_held > 0:
+                self.has_left = True
+                self.leave_above(self.waves_held - 1, "loss")
+            path.full = path.delay if path.full is None else path.full + (path.delay - path.full) / 8
 
     # --- Section 6: decisions
 
@@ -771,9 +773,9 @@ class TideReceiver(Receiver):
     def decision_point(self) -> None:
         path, history = self.path, self.history
         received, lost, elapsed = self.received, self.lost, self.clock - self.pointed
-        self.received, self.lost, self.pointed = 0, 0, self.clock
+        self.received, self.lost, self.pointed, self.has_left = 0, 0, self.clock, False
         self.came = max(received / elapsed if elapsed > 0 else 0.0, self.came / 2)
-        overloaded = lost >= 8 and lost > OVERLOAD * (received + lost) and path.is_full()
+        overloaded = lost >= ENOUGH and lost > OVERLOAD * (received + lost) and path.is_full()
         if self.start is None and overloaded and 1.4 * self.came < history.fair:
             self.begin_history(1.4 * self.came)
         path.smooth = 1 / (1 / path.smooth + 0.5 / DECISIONS * (1 / path.rtt - 1 / path.smooth))
@@ -793,7 +795,13 @@ class TideReceiver(Receiver):
             return
         least = 0 if self.joins else 1
         most = max(self.up_to(2 * self.held_rate()), least)
-        self.join_more(min(self.up_to(top), most), "rate above next layer")
+        self.join_more(min(self.up_to(min(top, self.limit())), most), "rate above next layer")
+
+    def limit(self) -> float:
+        full = self.path.full or 0.0
+        if full <= 0:
+            return math.inf
+        return self.path.share() * (1 + math.sqrt(-math.log(self.waves.fall) * full / self.waves.slot))
 
     def begin_history(self, x: float) -> None:
         self.history.begin(max(x, self.waves.r / self.waves.peak))
@@ -814,7 +822,7 @@ class TideReceiver(Receiver):
         assert start.since is not None
         counted = self.clock - start.since
         waited = counted if start.probe else self.clock - start.join_at
-        if start.packets < 8 or counted < 0.05 or waited < max(path.rtt, 0.05):
+        if start.packets < ENOUGH or counted < 0.05 or waited < max(path.rtt, 0.05):
             return
         held_rate = self.held_rate()
         queued = start.probe and start.joined > 0 and start.least_delay >= EMPTY
@@ -837,7 +845,7 @@ class TideReceiver(Receiver):
         """A loss ends a start. Returns whether it counts all the same: that of a probe that failed."""
         failed = start.probe and start.successes == 0
         counted = 0.0 if start.since is None else self.clock - start.since
-        if not self.joins and start.packets >= 8 and counted > self.path.rtt:
+        if not self.joins and start.packets >= ENOUGH and counted > self.path.rtt:
             self.end_start(min(start.packets / counted, self.held_rate()))
         else:
             self.end_start(self.waves.rate(max(min(self.come, self.waves_held - start.joined), 0), self.x()))
@@ -850,8 +858,8 @@ class TideReceiver(Receiver):
         self.start = None
         if start.joined > 0:
             self.leaving = self.clock + self.options.leave_bound / SECOND
-        for _ in range(start.joined):
-            if self.waves_held > 0 and self.waves.rate(self.waves_held, later) > start.y:
+        for _ in range(max(start.joined, 1)):
+            if self.waves_held > 0 and self.waves.rate(self.waves_held, later) > min(start.y, x):
                 self.leave_above(self.waves_held - 1, "loss")
         failed = start.probe and start.successes == 0
         if start.probe:
@@ -866,8 +874,7 @@ class TideReceiver(Receiver):
         if self.start is not None or math.isinf(history.fair):
             return
         wait = 2 / (history.fair * history.p_at(history.fair, self.path.smooth))
-        wait = min(max(wait, slot), 3600.0)
-        if worst >= EMPTY or history.last_sent < history.end + wait:
+        if worst >= EMPTY or history.last_sent < history.end + max(wait, slot):
             self.next_probe = max(self.next_probe, self.clock + slot)
         elif self.clock >= self.next_probe and not history.shared:
             self.start = Start(True, self.clock)

@@ -5,6 +5,10 @@
 //! its fair rate would see a congestion event, and a response function gives that rate.
 //! `docs/protocols/tide-specification.md` has the rules.
 
+/// How many observations make an estimate: packets of a step, lost packets of an interval or a period, periods, and events
+/// of the emulated TCP. With two events `flid-B` lost three times as much.
+const ENOUGH: u32 = 8;
+
 mod delay;
 mod emulated;
 mod full_queue;

@@ -65,7 +65,7 @@ CASES = [
     ),
 ]
 MORE = [
-    Case("alone on 50 Mbit/s", rate="50 Mbit/s", queue='{ limit = "200 packets" }', layers=10),
+    Case("alone on 200 Mbit/s", rate="200 Mbit/s", queue='{ limit = "200 packets" }', layers=11, duration=25),
     Case("four CUBIC at 200 ms", delay="100 ms", count=4, duration=120),
     Case("alone at 3 s", delay="1500 ms", duration=120),
     Case("two Reno, fair to Reno", fair_to="reno", tcp="tcp-reno", count=2),

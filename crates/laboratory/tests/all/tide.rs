@@ -67,6 +67,29 @@ fn alone_it_uses_the_link() {
     }
 }
 
+/// Trains show the rate of the link. Measured: 19.4 Mbit/s and no loss; without the limit 17.3 and 0.45 %.
+#[test]
+fn alone_it_loses_nothing_once_it_knows_the_link() {
+    let ran = on_link(&ALONE);
+    let (kbps, loss) = (ran.kbps("tide@R"), ran.flow("tide@R").loss_rate.mean.unwrap());
+    assert!(kbps > 18_000.0 && loss < 5e-4, "{kbps} kbit/s, {loss} lost");
+}
+
+/// Trains do not show a rate as high. Measured on a link of 1 ms: 186 Mbit/s; if only decision points end an overflow 106.
+#[test]
+fn alone_on_a_fast_link_it_ends_an_overflow_at_once() {
+    let fast = [
+        "link.A-B.rate=200 Mbit/s",
+        "link.A-B.queue.limit=300 packets",
+        "link.A-B.delay=1 ms",
+        "link.S-A.delay=0 s",
+        "link.B-R.delay=0 s",
+        r#"session.tide.layers={ scheme = "doubling", base = "1 Mbit/s", count = 10 }"#,
+    ];
+    let ran = on_link(&[&ALONE[..], &fast].concat());
+    assert!(ran.kbps("tide@R") > 150_000.0, "{}", ran.kbps("tide@R"));
+}
+
 /// The start takes 2 s, and the first round-trip times of a join are assumed to be 100 ms.
 #[test]
 fn it_has_four_fifths_of_a_free_link_within_five_seconds() {
@@ -165,7 +188,6 @@ fn slower_receivers_catch_up_and_all_use_the_link() {
         "session.other.stop=0.1 s",
         "flow.tcp.count=0",
         r#"link.A-B={ rate = "5 Mbit/s", delay = "5 ms", queue = { limit = "100 packets" } }"#,
-        "session.tide.kept_queue=true",
         "session.tide.fall=0.85",
     ];
     let ran = run_text("site", &text, &sets);

@@ -1,10 +1,6 @@
 //! What the queueing delay at losses says of the queue: how long it is when it is full, and whether losses come while it is empty.
 
-/// The weight of a loss in the mean delay.
-const WEIGHT: f64 = 0.125;
-
-/// Losses without which they are not said to be random.
-const FEWEST: u32 = 8;
+use super::ENOUGH;
 
 /// Part of the mean delay at losses from which on a queue counts as full.
 const FULL: f64 = 0.5;
@@ -24,13 +20,13 @@ impl FullQueue {
     /// A loss at this queueing delay.
     pub fn on_loss(&mut self, delay_s: f64) {
         self.losses = self.losses.saturating_add(1);
-        let weight = if self.losses == 1 { 1.0 } else { WEIGHT };
+        let weight = if self.losses == 1 { 1.0 } else { 1.0 / f64::from(ENOUGH) };
         self.at_loss_s += weight * (delay_s - self.at_loss_s);
     }
 
     /// Whether losses come while there is no queue: no queue makes them.
     pub fn is_random(&self) -> bool {
-        self.losses >= FEWEST && self.at_loss_s < EMPTY_S
+        self.losses >= ENOUGH && self.at_loss_s < EMPTY_S
     }
 
     /// The delay of the queue when it is full, in seconds: the mean at losses; 0 if there was none.
@@ -59,7 +55,7 @@ mod tests {
     #[test]
     fn losses_of_an_empty_queue_are_random_once_there_are_enough() {
         let mut queue = FullQueue::default();
-        (1..FEWEST).for_each(|_| queue.on_loss(1e-5));
+        (1..ENOUGH).for_each(|_| queue.on_loss(1e-5));
         assert!(!queue.is_random());
         queue.on_loss(1e-5);
         assert!(queue.is_random() && !queue.is_full(1e-5));

@@ -37,8 +37,6 @@ options! {
         reorder: u32 = 3, 1 => 100;
         /// The round-trip time that is assumed at least while none was echoed.
         assumed_rtt: Duration = Duration::from_ms(100), Duration::from_ms(1) => Duration::from_secs(60);
-        /// Whether the round-trip time is at least that of a TCP just after a cut, which keeps a queue longer than its path.
-        kept_queue: bool = false;
         /// Whether receivers report, which gives them their round-trip times.
         reports: bool = true;
     }

@@ -26,7 +26,6 @@ use layercast_core::timers;
 use layercast_core::units::{Channel, Duration, Layer, Level, Rate, RateEstimate, Size, Time};
 use layercast_kit::estimator::{SendTime, SenderClock, SequenceTracker, max_gap_for};
 use layercast_kit::feedback::ReceiverId;
-use layercast_kit::response::{CUBIC_BETA, Response};
 use layercast_kit::waves::{BASE, Waves};
 
 /// How long a wave may take to come: so many round-trip times and gaps between its packets, and so many seconds at least.
@@ -142,6 +141,8 @@ struct Interval {
     began: Time,
     received: u32,
     lost: u32,
+    /// Whether a wave was left because an overflow lasts.
+    has_left: bool,
 }
 
 /// The start: the rate grows by a factor in each step.
@@ -230,18 +231,9 @@ impl Receiver {
         self.rtt.without_queue_s(self.options.assumed_rtt.as_secs_f64())
     }
 
-    /// The round-trip time with the queueing delay, in seconds. A TCP never has less than what its window needs just after
-    /// a cut: it keeps a queue that is longer than the path, and a session that lets it run empty must not take the
-    /// short time for that of a TCP.
+    /// The round-trip time with the queueing delay, in seconds.
     fn rtt_s(&self) -> f64 {
-        let empty_s = self.empty_rtt_s();
-        let rtt_s = empty_s + self.delay.mean_s();
-        let after_cut = match self.options.fair_to {
-            _ if !self.options.kept_queue => return rtt_s,
-            Response::Reno => 0.5,
-            Response::Cubic => CUBIC_BETA,
-        };
-        rtt_s.max(after_cut * (empty_s + self.full_queue.full_s()))
+        self.empty_rtt_s() + self.delay.mean_s()
     }
 
     fn enter(&mut self, now: Time) {

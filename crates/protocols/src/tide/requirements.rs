@@ -48,7 +48,6 @@ impl Requirements for Options {
 
     fn deploy(&mut self) {
         self.fair_to = Response::Cubic;
-        self.kept_queue = true;
         // Finer waves: a rate that falls by 15 % in a slot, not by a quarter, keeps more of a link with a short queue (81 to 93
         // Mbit/s of 100 against 72 to 81, behind 50 ms), for 1.8 times the groups and as many joins.
         self.fall = 0.85;

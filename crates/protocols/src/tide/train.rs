@@ -14,9 +14,6 @@ const TRAIN: u32 = 3;
 /// Packets of the base from the first of a train to that of the next: a train a second at 128 kbit/s.
 const EVERY: u32 = 8;
 
-/// Packets of a train leave within this time, in microseconds.
-const TOGETHER_US: u64 = 200;
-
 /// Trains that are kept: they last for a quarter of a minute.
 const KEPT: usize = 16;
 
@@ -26,7 +23,8 @@ const FEWEST: usize = 4;
 /// What part of them counts, the shortest first: a host that was busy makes some longer.
 const COUNTED: f64 = 0.75;
 
-/// Shorter times may be those of a clock or a host, and limit nothing: 120 Mbit/s of packets of 1500 bytes.
+/// Shorter times may be those of a clock or a host. Packets that leave within one are together; one between their arrivals limits
+/// nothing: 120 Mbit/s of packets of 1500 bytes.
 const SHORTEST_S: f64 = 1e-4;
 
 /// Whether a packet of the base leaves right after the one before it.
@@ -74,22 +72,32 @@ impl Trains {
             return;
         };
         let sent_us = sent.as_us().saturating_sub(last.sent.as_us());
-        self.length = if sent_us <= TOGETHER_US { self.length + 1 } else { 1 };
+        let sent_s = sent_us as f64 * 1e-6;
+        self.length = if sent_s <= SHORTEST_S { self.length + 1 } else { 1 };
         if self.length == TRAIN {
-            let gap_s = came.since(last.came).as_secs_f64() - sent_us as f64 * 1e-6;
+            let gap_s = came.since(last.came).as_secs_f64() - sent_s;
             self.gaps_s[self.count % KEPT] = gap_s.max(0.0);
             self.count = self.count.wrapping_add(1);
         }
     }
 
-    /// The packets a second that one flow may have, if each has a queue; none if the trains do not say.
+    /// The packets a second that one flow may have, if each has a queue, or that the link carries; none if the trains do not say.
     pub(super) fn rate(&self) -> Option<f64> {
+        self.gap_s().filter(|gap_s| *gap_s >= SHORTEST_S).map(|gap_s| 1.0 / gap_s)
+    }
+
+    /// Whether the link is too fast for the trains to show its rate.
+    pub(super) fn is_too_fast(&self) -> bool {
+        self.gap_s().is_some_and(|gap_s| gap_s < SHORTEST_S)
+    }
+
+    /// The time that the bottleneck takes for the third packet of a train; none without enough trains.
+    fn gap_s(&self) -> Option<f64> {
         let mut gaps_s = self.gaps_s;
         let known = gaps_s.get_mut(..self.count.min(KEPT)).filter(|known| known.len() >= FEWEST)?;
         known.sort_unstable_by(f64::total_cmp);
         let counted = (known.len() as f64 * COUNTED) as usize;
-        let mean_s = known.iter().take(counted).sum::<f64>() / counted as f64;
-        (mean_s >= SHORTEST_S).then(|| 1.0 / mean_s)
+        Some(known.iter().take(counted).sum::<f64>() / counted as f64)
     }
 }
 
@@ -129,7 +137,9 @@ mod tests {
     #[test]
     fn few_trains_and_times_too_short_for_a_host_say_nothing() {
         assert_eq!(trains([5000; FEWEST - 1].into_iter()).rate(), None);
+        assert!(!trains([5000; FEWEST - 1].into_iter()).is_too_fast());
         assert_eq!(trains([12; 20].into_iter()).rate(), None);
+        assert!(trains([12; 20].into_iter()).is_too_fast());
         assert_eq!(trains([0; 20].into_iter()).rate(), None);
     }
 

@@ -1,6 +1,7 @@
 //! What the receiver decides: steps of the start, and joins and leaves at the source's decision points.
 
 use super::{Receiver, Start};
+use crate::tide::ENOUGH;
 use crate::tide::emulated::events_a_packet;
 use crate::tide::full_queue::EMPTY_S;
 use crate::tide::options::Marks;
@@ -8,7 +9,7 @@ use crate::tide::requirements::DECISION_POINTS;
 use crate::tide::scalable::Scalable;
 use layercast_core::cannot_be;
 use layercast_core::contract::{Cause, TraceEvent};
-use layercast_core::math::{floor, ln};
+use layercast_core::math::{floor, ln, sqrt};
 use layercast_core::units::{Duration, Time};
 use layercast_kit::response::MAX_PACKETS_PER_S;
 use layercast_kit::waves::channel_of;
@@ -16,22 +17,11 @@ use layercast_kit::waves::channel_of;
 /// How long a step of the start lasts at least: long enough for a few packets.
 const SHORTEST_STEP: Duration = Duration::from_ms(50);
 
-/// Packets that a step of the start must have brought before it is judged.
-pub(super) const STEP_PACKETS: u32 = 8;
-
-/// By how much the rate grows in a step of the start, as in TCP's.
-const START_FACTOR: f64 = 2.0;
-
 /// Packets a round-trip time to which the first step of the start may go (RFC 6928).
 const INITIAL_WINDOW: f64 = 10.0;
 
 /// How much above its peak at the fair rate the held rate may be before the newest wave is left: rates fall by themselves.
 const EXCESS: f64 = 1.5;
-
-/// How much longer than between two events of a TCP at the fair rate there must be no loss before a bandwidth probe: random losses
-/// leave such a time free once in seven.
-const QUIET_INTERVALS: f64 = 2.0;
-const LONGEST_QUIET_S: f64 = 3600.0;
 
 /// What part of a slot a recovery may take: joins have to follow the waves on long paths too.
 const LONGEST_RECOVERY: f64 = 0.25;
@@ -95,6 +85,16 @@ impl Receiver {
         -ln(fall) / (1.0 - fall)
     }
 
+    /// The rate to which a join may go, in packets/s, if nobody else uses the path: until it has fallen to what trains show, it
+    /// fills half of the queue. There is no limit before a loss has shown how long that is.
+    fn without_loss(&self) -> f64 {
+        let slots = self.full_queue.full_s() / self.waves.slot().as_secs_f64();
+        match self.trains.rate() {
+            Some(share) if slots > 0.0 => share * (1.0 + sqrt(-ln(self.waves.fall()) * slots)),
+            _ => f64::INFINITY,
+        }
+    }
+
     /// Passes the source's decision points: called for each packet.
     pub(super) fn on_decision_point(&mut self, now: Time, phase_us: u32) {
         let point = (u64::from(phase_us) / self.options.decision_interval().as_us().max(1)) as u32;
@@ -137,7 +137,7 @@ impl Receiver {
         }
         let least = u16::from(self.coming().is_none());
         let twice = self.joins_up_to(now, 2.0 * self.held_rate(now)).max(least);
-        let joins = self.joins_up_to(now, peak).min(twice);
+        let joins = self.joins_up_to(now, peak.min(self.without_loss())).min(twice);
         self.join_waves(now, joins, Cause::RateAbove);
     }
 
@@ -166,7 +166,7 @@ impl Receiver {
         // A round of slow start takes a round-trip time, in which the join is answered.
         let from = if start.is_probe { start.began } else { start.joined };
         let is_early = now.since(from) < round || now.since(start.began) < SHORTEST_STEP;
-        if self.coming().is_some() || is_early || start.packets < STEP_PACKETS {
+        if self.coming().is_some() || is_early || start.packets < ENOUGH {
             return;
         }
         let sent = self.held_rate(now);
@@ -176,11 +176,11 @@ impl Receiver {
             return self.end_start(now, received.min(sent));
         }
         let before = start.rate.max(sent);
-        // The first step goes as far as TCP's initial window, a probe grows by a wave.
+        // As TCP's slow start, of which the first step goes as far as its initial window; a probe grows by a wave.
         let most = match start {
             Start { is_probe: true, .. } => sent / self.waves.fall(),
-            Start { successes: 0, step: 0, .. } => (INITIAL_WINDOW / self.rtt_s()).max(START_FACTOR * before),
-            _ => START_FACTOR * before,
+            Start { successes: 0, step: 0, .. } => (INITIAL_WINDOW / self.rtt_s()).max(2.0 * before),
+            _ => 2.0 * before,
         };
         let AfterJoin { lowest, room, ended } = self.after_join(now);
         // As many waves as now, and one more, when the packets come.
@@ -200,8 +200,8 @@ impl Receiver {
     fn quiet(&self) -> Duration {
         let fair = self.fair.min(MAX_PACKETS_PER_S);
         let interval_s = 1.0 / (fair * events_a_packet(self.options.fair_to, fair, self.smooth_rtt_s));
-        let intervals = Duration::from_secs_f64((QUIET_INTERVALS * interval_s).min(LONGEST_QUIET_S));
-        intervals.max(self.waves.slot())
+        // Random losses leave twice the time between two events free once in seven.
+        Duration::from_secs_f64(2.0 * interval_s).max(self.waves.slot())
     }
 
     /// A decision point passes: if there was no loss and no queue for long, the receiver probes for more bandwidth.
@@ -229,8 +229,10 @@ impl Receiver {
         if start.step > 0 {
             self.leaving_until = now + self.options.leave_bound;
         }
-        for _ in 0..start.step.min(self.waves_held()) {
-            if self.rate_of(now, self.waves_held(), self.rtt_s()) <= start.before {
+        // What came is less than before where the path was full already.
+        let most = start.before.min(packets_per_s);
+        for _ in 0..start.step.max(1).min(self.waves_held()) {
+            if self.rate_of(now, self.waves_held(), self.rtt_s()) <= most {
                 break;
             }
             self.release(self.held.len() - 1, true, Cause::Loss);
@@ -253,7 +255,7 @@ impl Receiver {
         let rate = packets_per_s.max(self.waves.joined_rate(0) / self.peak());
         // Losses that are known later belong to what ended.
         let end = self.last_sent.plus_us((self.rtt_s() * 1e6) as u64);
-        self.history.reset(end, rate, self.smooth_rtt_s);
+        self.history.begin(end, rate, self.smooth_rtt_s);
         if self.options.marks == Marks::Fraction {
             self.scalable = Some((Scalable::new(rate * self.smooth_rtt_s), self.last_sent));
         }

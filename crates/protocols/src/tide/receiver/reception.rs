@@ -1,7 +1,7 @@
 //! What the receiver measures: packets, losses, delays, the source's slots.
 
-use super::decision::STEP_PACKETS;
 use super::{Interval, LATE_LIMIT, Receiver, Slot};
+use crate::tide::ENOUGH;
 use crate::tide::emulated::equation;
 use crate::tide::header::{Base, Data, Header};
 use crate::tide::train::{follows, longest_gap_s};
@@ -11,10 +11,8 @@ use layercast_core::units::{Duration, Layer, Time, WireSeq};
 use layercast_kit::estimator::{ArrivalClass, ClockReading, Packet, SendTime, rtt_sample};
 use layercast_kit::waves::{BASE, starts_slot};
 
-/// The part of the packets between two decision points from which on their loss shows that the queue was offered too much,
-/// and so many at least.
+/// The part of the packets between two decision points from which on their loss shows that the queue was offered too much.
 const OVERLOAD: f64 = 0.05;
-const FEWEST_LOST: u32 = 8;
 
 /// The rate that a TCP had before the overload, over what came in it.
 const BEFORE_OVERLOAD: f64 = 1.4;
@@ -48,8 +46,10 @@ impl Receiver {
             ClockReading::At(sent) => sent,
             ClockReading::Restarted(sent) => {
                 self.delay.restart();
-                self.history.clear(sent);
                 self.last_sent = sent;
+                if self.fair.is_finite() {
+                    self.begin_history(self.fair);
+                }
                 sent
             }
             ClockReading::Suspect => return,
@@ -175,7 +175,7 @@ impl Receiver {
         if let Some(start) = self.start {
             let passed_s = now.since(start.began).as_secs_f64();
             // Too short a step shows nothing: what came before it did.
-            let rate = if start.packets >= STEP_PACKETS && passed_s > self.rtt_s() {
+            let rate = if start.packets >= ENOUGH && passed_s > self.rtt_s() {
                 (f64::from(start.packets) / passed_s).min(self.held_rate(now))
             } else {
                 self.rate_of(now, self.waves_held().saturating_sub(start.step), 0.0)
@@ -199,8 +199,21 @@ impl Receiver {
         if self.history.on_loss(first.sent, losses.count, rtt_s, self.held_rate(now) * rtt_s) {
             self.leaving_until = now;
             self.periods += 1;
-            self.full_queue.on_loss(delay_s);
             self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
+            if is_just_over && self.full_queue.is_full(delay_s) {
+                self.on_lasting_overflow();
+            }
+            self.full_queue.on_loss(delay_s);
+        }
+    }
+
+    /// An overflow lasts for more than a round-trip time. Alone on a link that is too fast for trains to show its rate, only the
+    /// receiver ends it, and a decision point is many events of an emulated TCP away.
+    fn on_lasting_overflow(&mut self) {
+        let can_leave = self.start.is_none() && self.coming().is_none() && self.waves_held() > 0;
+        if can_leave && self.trains.is_too_fast() && !self.interval.has_left {
+            self.interval.has_left = true;
+            self.release(self.held.len() - 1, true, Cause::Loss);
         }
     }
 
@@ -215,7 +228,7 @@ impl Receiver {
         } else {
             0.0
         };
-        let fair = fair.unwrap_or(f64::INFINITY).max(least);
+        let fair = fair.max(least);
         self.is_one_share = fair > most;
         self.fair = fair.min(most).min(self.scalable_rate());
     }
@@ -224,14 +237,14 @@ impl Receiver {
     /// bottleneck carries. The history does not say so for as many events as are remembered: it begins again.
     pub(super) fn check_overload(&mut self, now: Time) {
         let next = Interval { began: now, ..Interval::default() };
-        let Interval { began, received, lost } = core::mem::replace(&mut self.interval, next);
+        let Interval { began, received, lost, .. } = core::mem::replace(&mut self.interval, next);
         let passed_s = now.since(began).as_secs_f64();
         if passed_s <= 0.0 {
             return;
         }
         // In one interval less may come because a host was busy.
         self.came = (f64::from(received) / passed_s).max(FADING * self.came);
-        let is_much = lost >= FEWEST_LOST && f64::from(lost) > OVERLOAD * f64::from(received + lost);
+        let is_much = lost >= ENOUGH && f64::from(lost) > OVERLOAD * f64::from(received + lost);
         if self.start.is_some() || !is_much || !self.full_queue.is_full(self.delay.last_s()) {
             return;
         }
