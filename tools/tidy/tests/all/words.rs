@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The most words in the pages of each folder, not of those below it.
 const BUDGETS: &[(&str, usize)] =
-    &[("docs", 54_100), ("docs/decisions", 5_700), ("docs/protocols", 18_700), ("docs/reproduction", 6_100)];
+    &[("docs", 54_100), ("docs/decisions", 5_600), ("docs/protocols", 18_700), ("docs/reproduction", 6_100)];
 
 /// The most words in all pages.
 const WHOLE: usize = 84_400;
