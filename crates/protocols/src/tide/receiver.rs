@@ -302,8 +302,12 @@ impl Receiver {
     /// Leaves the channel at an index and those above, the highest first.
     fn leave_from(&mut self, place: usize, cause: Cause) {
         while self.held.len() > place {
-            self.release(self.held.len() - 1, true, cause);
+            self.leave_highest(cause);
         }
+    }
+
+    fn leave_highest(&mut self, cause: Cause) {
+        self.release(self.held.len().saturating_sub(1), true, cause);
     }
 
     fn finish(&mut self, cause: Cause) {

@@ -127,7 +127,7 @@ impl Receiver {
         self.update_fair();
         let peak = self.fair * self.peak();
         while self.waves_held() > 0 && self.held_rate(now) > EXCESS * peak {
-            self.release(self.held.len() - 1, true, Cause::RateBelow);
+            self.leave_highest(Cause::RateBelow);
         }
         // A TCP that recovers does not grow either.
         let recovery_s = self.rtt_s().min(LONGEST_RECOVERY * self.waves.slot().as_secs_f64());
@@ -235,7 +235,7 @@ impl Receiver {
             if self.rate_of(now, self.waves_held(), self.rtt_s()) <= most {
                 break;
             }
-            self.release(self.held.len() - 1, true, Cause::Loss);
+            self.leave_highest(Cause::Loss);
         }
         if start.is_probe {
             self.next_probe = now + self.waves.slot();

@@ -191,16 +191,17 @@ impl Receiver {
         let delay_s = self.delay.last_s();
         // That of a packet just after the one lost: a TCP takes the losses of its next window for the same event.
         let rtt_s = self.rtt_s().max(self.empty_rtt_s() + delay_s);
-        // Waves that the start left may still come: while they fill the queue, its end is not over.
         let is_just_over = first.sent < self.history.end().plus_us((rtt_s * 1e6) as u64);
-        if now < self.leaving_until && is_just_over && self.full_queue.is_full(delay_s) {
+        let overflow_lasts = is_just_over && self.full_queue.is_full(delay_s);
+        // Waves that the start left may still come: while they fill the queue, its end is not over.
+        if now < self.leaving_until && overflow_lasts {
             return self.history.postpone(first.sent.plus_us((rtt_s * 1e6) as u64));
         }
         if self.history.on_loss(first.sent, losses.count, rtt_s, self.held_rate(now) * rtt_s) {
             self.leaving_until = now;
             self.periods += 1;
             self.actions.trace(TraceEvent::LossEvent { layer: first.layer, first_lost: first.seq });
-            if is_just_over && self.full_queue.is_full(delay_s) {
+            if overflow_lasts {
                 self.on_lasting_overflow();
             }
             self.full_queue.on_loss(delay_s);
@@ -213,7 +214,7 @@ impl Receiver {
         let can_leave = self.start.is_none() && self.coming().is_none() && self.waves_held() > 0;
         if can_leave && self.trains.is_too_fast() && !self.interval.has_left {
             self.interval.has_left = true;
-            self.release(self.held.len() - 1, true, Cause::Loss);
+            self.leave_highest(Cause::Loss);
         }
     }
 
